@@ -1,0 +1,4 @@
+import { builder } from './builder.ts';
+import './hub.ts';
+
+export const schema = builder.toSchema();

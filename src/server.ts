@@ -1,0 +1,80 @@
+import { fileURLToPath } from 'node:url';
+import { createYoga } from 'graphql-yoga';
+import packageJson from '../package.json' with { type: 'json' };
+import type { Config } from './config.ts';
+import type { Context } from './context.ts';
+import type { Log } from './core/log.ts';
+import { openFrontDoor } from './http.ts';
+import { schema } from './schema/index.ts';
+import { type Database, openDatabase } from './store/database.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './store/embedded/postgres.ts';
+import { ensureFirstOwner } from './store/first-owner.ts';
+import { migrate } from './store/migrations.ts';
+import { checkServer } from './store/server-check.ts';
+
+// The composition root: builds every room in order, stops them in reverse.
+
+export type Server = {
+  version: string;
+  url: string;
+  /** Where the embedded database lives; undefined when it is somebody else's. */
+  dataDir: string | undefined;
+  /** A key that was made at this start: shown now or never. */
+  newKey: string | undefined;
+  stop(): Promise<void>;
+  /** For a process that ends at once. */
+  abandon(): void;
+};
+
+type Options = { config: Config; log: Log; onLost: (error: Error) => void };
+
+const { version } = packageJson;
+const migrations = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
+const drainMs = 15_000; // with the database's shutdown, within the 20 s we promise
+
+export const startServer = async ({ config, log, onLost }: Options): Promise<Server> => {
+  let embedded: EmbeddedPostgres | undefined;
+  let database: Database | undefined;
+  let stopped: Promise<unknown> | undefined;
+  const door = await openFrontDoor(config);
+  const stop = async (): Promise<void> => {
+    stopped ??= door.close(drainMs).then(() => Promise.all([database?.close(), embedded?.stop()]));
+    await stopped;
+  };
+
+  try {
+    if (!config.databaseUrl) embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, log, onLost });
+    const url = config.databaseUrl ?? embedded?.url ?? '';
+    await checkServer(url);
+    database = openDatabase(url, log);
+    const { pool, prisma, ping } = database;
+    const applied = await migrate(pool, migrations, log);
+    if (applied.length > 0) log.info({ applied }, 'Database prepared');
+    const newKey = await ensureFirstOwner(prisma, config.adminKey);
+
+    const graphql = createYoga<Context>({
+      schema,
+      context: { version, prisma },
+      graphqlEndpoint: '/graphql',
+      graphiql: false,
+      landingPage: false,
+      cors: false,
+      multipart: false,
+      logging: yogaLog(log),
+    });
+    door.serve({ graphql, ping });
+    return { version, url: door.url, dataDir: embedded?.dataDir, newKey, stop, abandon: () => embedded?.dismiss() };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+};
+
+const yogaLog = (log: Log) => {
+  const at = (level: keyof Log) => (first: unknown) =>
+    log[level](
+      first instanceof Error ? { err: first } : {},
+      first instanceof Error ? 'Unexpected error' : String(first),
+    );
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+};
