@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { PrismaPg } from '@prisma/adapter-pg';
-import { bindMigrationAwareSqlAdapterFactory } from '@prisma/driver-adapter-utils';
+import { bindMigrationAwareSqlAdapterFactory, ColumnTypeEnum } from '@prisma/driver-adapter-utils';
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import * as engineModule from '@prisma/schema-engine-wasm/schema_engine_bg';
 import pg from 'pg';
@@ -45,7 +45,7 @@ const ask = async <T>(url: string, question: (engine: SchemaEngine) => Promise<T
     const engine = await engineModule.SchemaEngine.new(
       { datamodels: files.map(({ path, content }) => [path, content]) },
       () => undefined,
-      bindMigrationAwareSqlAdapterFactory(new PrismaPg(readableCatalog(pool))),
+      bindMigrationAwareSqlAdapterFactory(catalogAdapter(pool)),
     );
     return await question(engine);
   } finally {
@@ -53,21 +53,41 @@ const ask = async <T>(url: string, question: (engine: SchemaEngine) => Promise<T
   }
 };
 
-/** The adapter does not know two types that PostgreSQL's catalog uses: "char" is read as text, int2vector as int2[]. */
-const readableCatalog = (pool: pg.Pool): pg.Pool => {
+/** The adapter refuses two types of PostgreSQL's catalog: int2vector is shown to it as int2[], "char" as a character. */
+const catalogAdapter = (pool: pg.Pool): PrismaPg => {
+  const characters = new WeakMap<object, number[]>(); // the columns of type "char" of a result, by its rows
   const query = pool.query.bind(pool) as (config: object) => Promise<pg.QueryArrayResult<unknown[]>>;
-  const read = async (config: object) => {
+  const queryCatalog = async (config: object) => {
     const result = await query(config);
-    result.fields.forEach((field, index) => {
-      if (field.dataTypeID === 18) field.dataTypeID = pg.types.builtins.TEXT;
-      if (field.dataTypeID !== 22) return;
-      field.dataTypeID = 1005;
+    const columnsOf = (oid: number) =>
+      result.fields.flatMap((field, index) => (field.dataTypeID === oid ? [index] : []));
+    const retype = (index: number, oid: number) => Object.assign(result.fields[index] ?? {}, { dataTypeID: oid });
+    characters.set(result.rows, columnsOf(charOid));
+    for (const index of columnsOf(charOid)) retype(index, pg.types.builtins.TEXT);
+    for (const index of columnsOf(int2vectorOid)) {
+      retype(index, int2ArrayOid);
       for (const row of result.rows) row[index] = String(row[index]).split(' ').map(Number);
-    });
+    }
     return result;
   };
-  return Object.assign(pool, { query: read });
+  const factory = new PrismaPg(Object.assign(pool, { query: queryCatalog }));
+  const connect = factory.connect.bind(factory);
+  factory.connect = async () => {
+    const adapter = await connect();
+    const queryRaw = adapter.queryRaw.bind(adapter);
+    adapter.queryRaw = async (question) => {
+      const set = await queryRaw(question);
+      for (const index of characters.get(set.rows) ?? []) set.columnTypes[index] = ColumnTypeEnum.Character;
+      return set;
+    };
+    return adapter;
+  };
+  return factory;
 };
+
+const charOid = 18;
+const int2vectorOid = 22;
+const int2ArrayOid = 1005;
 
 const readSchema = async () => {
   const path = 'prisma/schema.prisma';

@@ -11,9 +11,7 @@ import { type Server, startServer } from './server.ts';
 const endWithinMs = 20_000;
 
 const run = async (): Promise<void> => {
-  const { values } = parseArgs({
-    options: { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } },
-  });
+  const { values } = readArguments();
   if (values.version) return console.log(packageJson.version);
   if (values.help) return console.log(usage());
 
@@ -36,6 +34,16 @@ const run = async (): Promise<void> => {
   let running: Server | undefined;
   running = await starting;
   if (signals === 0) console.log(welcome(running));
+};
+
+const readArguments = () => {
+  try {
+    return parseArgs({
+      options: { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean', short: 'v' } },
+    });
+  } catch (cause) {
+    throw new StartError((cause as Error).message, 'Run `baton --help` to see what there is.', { cause });
+  }
 };
 
 const welcome = ({ version, url, dataDir, newKey }: Server): string =>

@@ -4,7 +4,12 @@ import type { Context } from '../context.ts';
 import type PrismaTypes from '../generated/pothos-types.ts';
 import { getDatamodel } from '../generated/pothos-types.ts';
 
-export const builder = new SchemaBuilder<{ Context: Context; PrismaTypes: PrismaTypes }>({
+export const builder = new SchemaBuilder<{
+  Context: Context;
+  PrismaTypes: PrismaTypes;
+  DefaultFieldNullability: false;
+}>({
+  defaultFieldNullability: false,
   plugins: [PrismaPlugin],
   prisma: { client: (context) => context.prisma, dmmf: getDatamodel() },
 });

@@ -33,7 +33,13 @@ export const giveTo = async ({ uid, gid }: Account, path: string): Promise<void>
   for (const name of await readdir(path)) await giveTo({ uid, gid }, join(path, name));
 };
 
-const ownerOf = (path: string): Account | undefined => statSync(path, { throwIfNoEntry: false });
+const ownerOf = (path: string): Account | undefined => {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined; // not there, or out of reach: making it writable will tell
+  }
+};
 
 const reachable = (account: Account, wanted: string, chosen: boolean): string => {
   const parent = existingParent(dirname(wanted));

