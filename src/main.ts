@@ -9,6 +9,7 @@ import { type Server, startServer } from './server.ts';
 // Command line -> config -> server; signals; nothing else.
 
 const endWithinMs = 20_000;
+const echoMs = 250; // Ctrl-C under npm arrives twice: from the terminal, and passed on by npm
 
 const run = async (): Promise<void> => {
   const { values } = readArguments();
@@ -21,10 +22,11 @@ const run = async (): Promise<void> => {
     log.warn({ name }, 'Not a setting of the hub; misspelt? See docs/settings.md');
 
   const starting = startServer({ config, log, onLost: fail });
-  let signals = 0;
+  let first: { signal: NodeJS.Signals; at: number } | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
-    signals += 1;
-    if (signals > 1) return endAtOnce(running);
+    if (first && (signal !== first.signal || performance.now() - first.at > echoMs)) return endAtOnce(running);
+    if (first) return;
+    first = { signal, at: performance.now() };
     log.info({ signal }, 'Stopping; a second signal ends at once');
     setTimeout(() => endAtOnce(running), endWithinMs).unref();
     void starting.then((server) => server.stop()).then(() => process.exit(0), fail);
@@ -33,7 +35,7 @@ const run = async (): Promise<void> => {
 
   let running: Server | undefined;
   running = await starting;
-  if (signals === 0) console.log(welcome(running));
+  if (!first) console.log(welcome(running));
 };
 
 const readArguments = () => {
