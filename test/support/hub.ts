@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
+import { built } from './program.ts';
 
 /** A real hub: the built program in a process of its own. */
 export type Hub = {
@@ -14,34 +14,22 @@ export type Hub = {
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 };
 
-export type HubOptions = {
+type HubOptions = {
+  command?: string[];
   env?: NodeJS.ProcessEnv;
   cwd?: string;
   uid?: number;
   gid?: number;
-  program?: string;
-  args?: string[];
-  /** A command in front of it that ends in `exec "$@"` or the like. */
-  via?: string[];
+  /** A process group of its own, as under a terminal. */
+  detached?: boolean;
 };
 
-const built = resolve('dist/main.js');
-
-export const launchHub = ({
-  env = {},
-  cwd,
-  uid,
-  gid,
-  program = built,
-  args = [],
-  via = [],
-}: HubOptions): Omit<Hub, 'url'> => {
-  const [command = '', ...rest] = [...via, process.execPath, program, ...args];
-  const child = spawn(command, rest, {
-    ...(cwd && { cwd }),
-    ...(uid !== undefined && { uid, gid: gid ?? uid }),
+export const launchHub = ({ command = built(), env = {}, ...options }: HubOptions): Omit<Hub, 'url'> => {
+  const [program = '', ...args] = command;
+  const child = spawn(program, args, {
     env: { PATH: process.env.PATH, TEST_RUN_ID: inject('runId'), PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    ...options,
   });
   let stdout = '';
   let stderr = '';
