@@ -18,9 +18,9 @@ export const ensureCluster = async (site: Site): Promise<void> => {
   const workshop = await mkdtemp(join(site.dataDir, 'new-'));
   try {
     await makeCluster(site, workshop);
-    await rename(join(workshop, 'postgres'), site.cluster).catch((error) => {
-      if (!existsSync(site.cluster)) throw error;
-    });
+    await rename(join(workshop, 'postgres'), site.cluster);
+  } catch (error) {
+    if (!existsSync(site.cluster)) throw error; // else another hub was first, and may have cleared our workshop away
   } finally {
     await rm(workshop, { recursive: true, force: true });
   }
