@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { childEnvironment } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { startEmbeddedPostgres } from '../src/store/embedded/postgres.ts';
@@ -18,10 +19,16 @@ if (!name || !/^[a-z0-9_]+$/.test(name)) {
 const directory = 'prisma/migrations';
 const log = createLog('warn');
 const dataDir = await mkdtemp(join(tmpdir(), 'baton-migration-'));
-const postgres = await startEmbeddedPostgres({ dataDir, log, onLost: (error) => log.error({ err: error }, 'Lost') });
+const postgres = await startEmbeddedPostgres({
+  dataDir,
+  env: childEnvironment(),
+  log,
+  signal: new AbortController().signal,
+  onLost: (error) => log.error({ err: error }, 'Lost'),
+});
 try {
   const database = openDatabase(postgres.url, log);
-  await migrate(database.pool, directory, log);
+  await migrate(database.pool, { directory, log, signal: new AbortController().signal });
   await database.close();
   const sql = await missingMigration(postgres.url);
   if (sql) {

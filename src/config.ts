@@ -6,7 +6,12 @@ import { StartError } from './core/start-error.ts';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
-const postgresUrl = z.string().refine(isPostgresUrl, 'must look like postgres://user:password@host:5432/database');
+const postgresUrl = z
+  .string()
+  .refine(
+    isPostgresUrl,
+    'must look like postgres://user:password@host:5432/database, with special characters percent-encoded',
+  );
 
 export const settings = {
   HOST: {
@@ -82,9 +87,13 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
   };
 };
 
+/** What programs that the hub starts get to see of its environment: where programs are, and no secrets. */
+export const childEnvironment = (env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv => ({ PATH: env.PATH });
+
 function isPostgresUrl(value: string): boolean {
   try {
-    const { protocol, hostname, searchParams } = new URL(value);
+    const { protocol, hostname, pathname, searchParams } = new URL(value);
+    if (pathname.includes('@')) return false; // a password with an unescaped slash: it would end up in messages
     return ['postgres:', 'postgresql:'].includes(protocol) && (hostname !== '' || searchParams.has('host'));
   } catch {
     return false;

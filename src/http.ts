@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { StartError } from './core/start-error.ts';
 
 // The front door: which path goes where. It opens before the database is there, so that a taken port is found before
@@ -19,8 +19,13 @@ export const openFrontDoor = async ({ host, port }: Address): Promise<FrontDoor>
   let rooms: Parameters<FrontDoor['serve']>[0] | undefined;
   let closing: Promise<void> | undefined;
 
+  const idle = new Set<Socket>(); // connections without a request, also those that never sent one
   const server = createServer((request, response) => {
-    response.once('close', () => closing && server.closeIdleConnections());
+    idle.delete(request.socket);
+    response.once('close', () => {
+      if (closing) request.socket.destroySoon();
+      else if (!request.socket.destroyed) idle.add(request.socket);
+    });
     switch (request.url?.split('?', 1)[0]) {
       case '/livez':
         return answer(response, 200, { status: 'alive' });
@@ -39,8 +44,12 @@ export const openFrontDoor = async ({ host, port }: Address): Promise<FrontDoor>
     }
   });
 
+  server.on('connection', (socket) => {
+    idle.add(socket);
+    socket.once('close', () => idle.delete(socket));
+  });
+
   const readiness = async (): Promise<string | undefined> => {
-    if (closing) return 'The hub is stopping.';
     if (!rooms) return 'The hub is starting.';
     return rooms.ping().then(
       () => undefined,
@@ -61,6 +70,7 @@ export const openFrontDoor = async ({ host, port }: Address): Promise<FrontDoor>
           clearTimeout(impatience);
           resolve();
         });
+        for (const socket of idle) socket.destroy();
       });
       return closing;
     },

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { readConfig, settings } from './config.ts';
@@ -21,21 +22,27 @@ const run = async (): Promise<void> => {
   for (const name of config.unknownSettings)
     log.warn({ name }, 'Not a setting of the hub; misspelt? See docs/settings.md');
 
-  const starting = startServer({ config, log, onLost: fail });
+  const abort = new AbortController();
+  const starting = startServer({ config, log, signal: abort.signal, onLost: fail });
   let first: { signal: NodeJS.Signals; at: number } | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
-    if (first && (signal !== first.signal || performance.now() - first.at > echoMs)) return endAtOnce(running);
-    if (first) return;
-    first = { signal, at: performance.now() };
-    log.info({ signal }, 'Stopping; a second signal ends at once');
-    setTimeout(() => endAtOnce(running), endWithinMs).unref();
-    void starting.then((server) => server.stop()).then(() => process.exit(0), fail);
+    if (!first) {
+      first = { signal, at: performance.now() };
+      log.info({ signal }, 'Stopping; a second signal ends at once');
+      setTimeout(() => process.exit(1), endWithinMs).unref();
+      abort.abort();
+    } else if (signal !== 'SIGINT' || first.signal !== signal || performance.now() - first.at > echoMs) process.exit(1);
   };
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, onSignal);
 
-  let running: Server | undefined;
-  running = await starting;
-  if (!first) console.log(welcome(running));
+  const server = await starting.catch((error) => {
+    if (abort.signal.aborted) process.exit(0);
+    throw error;
+  });
+  if (!first || server.newKey) console.log(welcome(server));
+  if (!abort.signal.aborted) await once(abort.signal, 'abort');
+  await server.stop();
+  process.exit(0);
 };
 
 const readArguments = () => {
@@ -74,11 +81,6 @@ const usage = (): string =>
       ([name, { default: value, meaning }]) => `  ${name.padEnd(16)} ${meaning}${value ? ` (${value})` : ''}`,
     ),
   ].join('\n');
-
-const endAtOnce = (server: Server | undefined): void => {
-  server?.abandon();
-  process.exit(1);
-};
 
 const fail = (error: unknown): void => {
   if (error instanceof StartError) console.error(`baton: ${error.message}\n       ${error.remedy}`);

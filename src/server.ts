@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { createYoga } from 'graphql-yoga';
 import packageJson from '../package.json' with { type: 'json' };
-import type { Config } from './config.ts';
+import { type Config, childEnvironment } from './config.ts';
 import type { Context } from './context.ts';
 import type { Log } from './core/log.ts';
 import { openFrontDoor } from './http.ts';
@@ -22,17 +22,21 @@ export type Server = {
   /** A key that was made at this start: shown now or never. */
   newKey: string | undefined;
   stop(): Promise<void>;
-  /** For a process that ends at once. */
-  abandon(): void;
 };
 
-type Options = { config: Config; log: Log; onLost: (error: Error) => void };
+type Options = {
+  config: Config;
+  log: Log;
+  /** Ends a start that is under way. */
+  signal: AbortSignal;
+  onLost: (error: Error) => void;
+};
 
 const { version } = packageJson;
 const migrations = fileURLToPath(new URL('../prisma/migrations', import.meta.url));
-const drainMs = 15_000; // with the database's shutdown, within the 20 s we promise
+const drainMs = 12_000; // with the database's shutdown, within the 20 s we promise
 
-export const startServer = async ({ config, log, onLost }: Options): Promise<Server> => {
+export const startServer = async ({ config, log, signal, onLost }: Options): Promise<Server> => {
   let embedded: EmbeddedPostgres | undefined;
   let database: Database | undefined;
   let stopped: Promise<unknown> | undefined;
@@ -43,14 +47,17 @@ export const startServer = async ({ config, log, onLost }: Options): Promise<Ser
   };
 
   try {
-    if (!config.databaseUrl) embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, log, onLost });
+    if (!config.databaseUrl)
+      embedded = await startEmbeddedPostgres({ dataDir: config.dataDir, env: childEnvironment(), log, signal, onLost });
     const url = config.databaseUrl ?? embedded?.url ?? '';
-    await checkServer(url);
+    await checkServer(url, { log, signal });
     database = openDatabase(url, log);
     const { pool, prisma, ping } = database;
-    const applied = await migrate(pool, migrations, log);
+    const applied = await migrate(pool, { directory: migrations, log, signal });
     if (applied.length > 0) log.info({ applied }, 'Database prepared');
-    const newKey = await ensureFirstOwner(prisma, config.adminKey);
+    signal.throwIfAborted(); // the last time: a key that is made must be shown
+    const { newKey, isRevoked } = await ensureFirstOwner(prisma, config.adminKey);
+    if (isRevoked) log.warn({}, 'BATON_ADMIN_KEY names a key that was revoked: it opens no door. Choose another one');
 
     const graphql = createYoga<Context>({
       schema,
@@ -63,7 +70,7 @@ export const startServer = async ({ config, log, onLost }: Options): Promise<Ser
       logging: yogaLog(log),
     });
     door.serve({ graphql, ping });
-    return { version, url: door.url, dataDir: embedded?.dataDir, newKey, stop, abandon: () => embedded?.dismiss() };
+    return { version, url: door.url, dataDir: embedded?.dataDir, newKey, stop };
   } catch (error) {
     await stop();
     throw error;

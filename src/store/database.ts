@@ -20,7 +20,7 @@ export const openDatabase = (url: string, log: Log): Database => {
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
   });
-  pool.on('error', (error) => log.warn({ err: error }, 'A database connection was lost'));
+  pool.on('error', ({ message }) => log.warn({ message }, 'A database connection was lost'));
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) });
   return {
     pool,

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { Log } from '../core/log.ts';
 import { StartError } from '../core/start-error.ts';
@@ -12,21 +13,26 @@ const prismaLock = 72_707_369; // the number `prisma migrate` locks too
 type Migration = { name: string; sql: string; checksum: string };
 type Applied = { migration_name: string; checksum: string; finished_at: Date | null };
 
+type Options = { directory: string; log: Log; signal: AbortSignal };
+
 /** Returns the names of the migrations that were applied now. */
-export const migrate = async (pool: pg.Pool, directory: string, log: Log): Promise<string[]> => {
+export const migrate = async (pool: pg.Pool, { directory, log, signal }: Options): Promise<string[]> => {
   const migrations = await readMigrations(directory);
   const client = await pool.connect();
+  const onError = () => undefined; // the statement under way tells it
+  client.on('error', onError);
   try {
-    await client.query('begin');
-    await waitForOthers(client, log);
+    await client.query('begin; set local search_path to public'); // where Prisma looks
+    await waitForOthers(client, { log, signal });
     const pending = findPending(migrations, await readApplied(client));
     for (const migration of pending) await apply(client, migration);
     await client.query('commit');
     return pending.map(({ name }) => name);
   } catch (error) {
     await client.query('rollback').catch(() => undefined);
-    throw error;
+    throw isLost(error) ? connectionLost(error) : error;
   } finally {
+    client.off('error', onError);
     client.release();
   }
 };
@@ -42,12 +48,24 @@ export const readMigrations = async (directory: string): Promise<Migration[]> =>
   );
 };
 
-const waitForOthers = async (client: pg.PoolClient, log: Log): Promise<void> => {
-  const { rows } = await client.query('select pg_try_advisory_xact_lock($1) as taken', [prismaLock]);
-  if (rows[0].taken) return;
-  log.info({}, 'Another hub is preparing the database; waiting for it');
-  await client.query('select pg_advisory_xact_lock($1)', [prismaLock]);
+const waitForOthers = async (client: pg.PoolClient, { log, signal }: Omit<Options, 'directory'>): Promise<void> => {
+  for (let tries = 0; ; tries++) {
+    const { rows } = await client.query('select pg_try_advisory_xact_lock($1) as taken', [prismaLock]);
+    if (rows[0].taken) return;
+    if (tries === 0) log.info({}, 'Another hub is preparing the database; waiting for it');
+    await sleep(100, undefined, { signal });
+  }
 };
+
+const isLost = (error: unknown): boolean =>
+  error instanceof Error && !(error instanceof StartError) && /terminat|connection/i.test(error.message);
+
+const connectionLost = (cause: unknown): StartError =>
+  new StartError(
+    'The database went away while the hub prepared it. Nothing was changed.',
+    'Start again when PostgreSQL is back.',
+    { cause },
+  );
 
 const readApplied = async (client: pg.PoolClient): Promise<Applied[]> => {
   const { rows } = await client.query("select to_regclass('_prisma_migrations') is not null as exists");

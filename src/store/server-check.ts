@@ -1,13 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import type { Log } from '../core/log.ts';
 import { StartError } from '../core/start-error.ts';
 
 // Is this a PostgreSQL that can keep our promises? Asked once, before anything is written to it.
 
 const patienceMs = 30_000; // for a server that says it is starting up
 
-export const checkServer = async (url: string): Promise<void> => {
-  const client = await connect(url);
+type Options = { log: Log; signal: AbortSignal };
+
+export const checkServer = async (url: string, options: Options): Promise<void> => {
+  const client = await connect(url, options);
   try {
     const { rows } = await client.query(`
       select current_setting('server_version_num')::int as version, current_setting('server_version') as name,
@@ -34,20 +37,29 @@ export const checkServer = async (url: string): Promise<void> => {
   }
 };
 
-const connect = async (url: string): Promise<pg.Client> => {
+const connect = async (url: string, { log, signal }: Options): Promise<pg.Client> => {
   const deadline = Date.now() + patienceMs;
-  for (;;) {
-    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, application_name: 'baton' });
-    client.on('error', () => undefined);
+  for (let tries = 0; ; tries++) {
     try {
-      await client.connect();
-      return client;
+      return await connectOnce(url);
     } catch (error) {
-      await client.end().catch(() => undefined);
       const isStarting = (error as pg.DatabaseError).code === '57P03';
       if (!isStarting || Date.now() > deadline) throw explain(url, error as Error & { code?: string });
-      await sleep(250);
+      if (tries === 0) log.info({}, 'PostgreSQL is still starting up; waiting for it');
+      await sleep(250, undefined, { signal });
     }
+  }
+};
+
+const connectOnce = async (url: string): Promise<pg.Client> => {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000, application_name: 'baton' });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return client;
+  } catch (error) {
+    await client.end().catch(() => undefined);
+    throw error;
   }
 };
 
@@ -63,6 +75,8 @@ const explain = (url: string, cause: Error & { code?: string }): StartError => {
       );
     case '3D000':
       return refused('has no such database', 'Create the database, or correct its name in DATABASE_URL.');
+    case '53300':
+      return refused('has no connection left', 'Raise max_connections there, or stop what holds them.');
     default:
       return refused(
         `cannot be reached: ${cause.message || cause.code}`,

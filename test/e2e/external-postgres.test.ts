@@ -3,8 +3,9 @@ import { expect, test } from 'vitest';
 import { queryOnce, useDatabase } from '../support/database.ts';
 import { temporaryDirectory } from '../support/directory.ts';
 import { freePort } from '../support/free-port.ts';
-import { graphql, refusedHub, startHub } from '../support/hub.ts';
+import { graphql, launchHub, refusedHub, startHub } from '../support/hub.ts';
 import { createPostgres, installPostgres } from '../support/postgres.ts';
+import { until } from '../support/until.ts';
 
 // DATABASE_URL: somebody else's PostgreSQL.
 
@@ -72,11 +73,55 @@ test('a user that may not create tables is told, and nothing is written', async 
   );
 });
 
+test('tables go where Prisma looks, also for a role that has a schema of its own', async () => {
+  await poor.query(
+    `do $$ begin create role landlord superuser login password 'wealthy'; exception when duplicate_object then end $$`,
+  );
+  await poor.query('create schema landlord');
+  await startHub({ env: { DATABASE_URL: altered(poor.url, { username: 'landlord', password: 'wealthy' }) } });
+  const { rows } = await poor.query("select distinct schemaname from pg_tables where tablename = 'network'");
+  expect(rows).toEqual([{ schemaname: 'public' }]);
+});
+
+test('a user without a connection left, and one that may not log in, are told', async () => {
+  await poor.query(
+    `do $$ begin create role crowd login password 'crowded' connection limit 0; exception when duplicate_object then end $$`,
+  );
+  expect(await refusedBy(altered(poor.url, { username: 'crowd', password: 'crowded' }))).toMatch(
+    /has no connection left/,
+  );
+  await poor.query(`alter role crowd nologin`);
+  expect(await refusedBy(altered(poor.url, { username: 'crowd', password: 'crowded' }))).toMatch(
+    /refuses the connection: role "crowd"/,
+  );
+});
+
+test('a standby is refused', async () => {
+  const postgres = await createPostgres();
+  await postgres.stop('SIGINT');
+  postgres.becomeStandby();
+  await postgres.start();
+  expect(await refusedBy(postgres.url)).toMatch(
+    /is a standby and takes no writes.\n +Point DATABASE_URL at the primary/,
+  );
+});
+
+test('a PostgreSQL that says it is starting up is waited for', async () => {
+  const postgres = await createPostgres({ settings: ['hot_standby=off'] });
+  await postgres.stop('SIGINT');
+  postgres.becomeStandby(); // which, so set, takes no connections until it is promoted
+  await postgres.start({ isSilent: true });
+  const hub = launchHub({ env: { DATABASE_URL: postgres.url } });
+  await until(() => hub.stderr().includes('still starting up'), 'the hub to wait');
+  postgres.promote();
+  await until(() => hub.stdout().includes('is ready'), 'the hub to start');
+});
+
 test('a database that forgets what it acknowledged is refused: synchronous_commit', async () => {
   await fast.query(
     `do $$ begin execute format('alter database %I set synchronous_commit = off', current_database()); end $$`,
   );
-  expect(await refusedBy(fast.url)).toMatch(
+  expect(await refusedBy(altered(fast.url, { search: '' }))).toMatch(
     /runs with synchronous_commit = off: it could lose tasks.*\n +Set synchronous_commit = on/,
   );
 });

@@ -49,6 +49,12 @@ test('a data directory that is a file is refused', async () => {
   );
 });
 
+test.runIf(process.platform === 'linux')('a file system that takes no directories is refused', async () => {
+  expect(await refusedHub({ env: { BATON_DATA_DIR: '/proc/baton/data' } })).toEqual(
+    refusal(/^baton: The data directory .* cannot be written: ENOENT.*\n +Set BATON_DATA_DIR/),
+  );
+});
+
 test('a data directory that may not be written is refused', async () => {
   const locked = temporaryDirectory();
   chmodSync(locked, 0o500);

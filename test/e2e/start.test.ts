@@ -1,27 +1,11 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { postmasterOf } from '../support/data-directory.ts';
 import { queryOnce } from '../support/database.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import { graphql, launchHub, refusedHub, startHub } from '../support/hub.ts';
-import { until } from '../support/until.ts';
-
-const postmasterOf = (dataDir: string) => {
-  const [pid, , , port] = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8').split('\n');
-  const password = readFileSync(join(dataDir, 'postgres/baton-password'), 'utf8');
-  return { pid: Number(pid), url: `postgres://baton:${password}@127.0.0.1:${port}/baton` };
-};
-const isAlive = (pid: number) => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
-const killed = async (pid: number) => {
-  process.kill(pid, 'SIGKILL');
-  await until(() => !isAlive(pid), `process ${pid} to be gone`);
-};
+import { graphql, refusedHub, startHub } from '../support/hub.ts';
+import { built } from '../support/program.ts';
 
 test('one command brings up the hub, its database and its schema, and says where everything is', async () => {
   const cwd = temporaryDirectory();
@@ -71,78 +55,42 @@ test('a key from the settings opens the door and is never printed', async () => 
   expect(rowCount).toBe(1);
 });
 
-test('the next hub adopts the PostgreSQL that a killed hub left running', async () => {
-  const env = { BATON_DATA_DIR: temporaryDirectory() };
+test('PostgreSQL keeps what it acknowledged whatever its own file says, and sees no secret of the hub', async () => {
+  const env = { BATON_DATA_DIR: temporaryDirectory(), BATON_ADMIN_KEY: 'twenty-four characters!!' };
   const first = await startHub({ env });
-  const { pid } = postmasterOf(env.BATON_DATA_DIR);
-  first.kill('SIGKILL');
+  first.kill('SIGTERM');
   await first.ended;
-  expect(isAlive(pid)).toBe(true);
-
-  const second = await startHub({ env });
-  expect(postmasterOf(env.BATON_DATA_DIR).pid).toBe(pid);
-  second.kill('SIGTERM');
-  await second.ended;
-  expect(isAlive(pid)).toBe(false);
-});
-
-test('data survives the death of everything, and a stale postmaster.pid is no obstacle', async () => {
-  const env = { BATON_DATA_DIR: temporaryDirectory() };
-  const first = await startHub({ env });
-  const { pid, url } = postmasterOf(env.BATON_DATA_DIR);
-  await queryOnce(url, "update network set name = 'survived'");
-  first.kill('SIGKILL');
-  await first.ended;
-  await killed(pid);
-  expect(existsSync(join(env.BATON_DATA_DIR, 'postgres/postmaster.pid'))).toBe(true);
-
+  appendFileSync(join(env.BATON_DATA_DIR, 'postgres/postgresql.conf'), 'fsync = off\nsynchronous_commit = off\n');
   await startHub({ env });
-  const { rows } = await queryOnce(postmasterOf(env.BATON_DATA_DIR).url, 'select name from network');
-  expect(rows).toEqual([{ name: 'survived' }]);
+  const { url, pid } = postmasterOf(env.BATON_DATA_DIR);
+  const settings = "select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit";
+  expect((await queryOnce(url, settings)).rows).toEqual([{ fsync: 'on', commit: 'on' }]);
+  if (process.platform === 'linux') expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain('BATON_');
 });
 
-test('a stale postmaster.pid whose number now belongs to another program is no obstacle', async () => {
-  const env = { BATON_DATA_DIR: temporaryDirectory() };
-  const first = await startHub({ env });
-  const { pid } = postmasterOf(env.BATON_DATA_DIR);
-  first.kill('SIGKILL');
-  await first.ended;
-  await killed(pid);
-  const file = join(env.BATON_DATA_DIR, 'postgres/postmaster.pid');
-  writeFileSync(file, readFileSync(file, 'utf8').replace(String(pid), String(process.pid)));
-
-  await startHub({ env });
-  expect(postmasterOf(env.BATON_DATA_DIR).pid).not.toBe(process.pid);
-});
-
-test('a data directory that a living hub uses is refused, and the living hub goes on', async () => {
-  const env = { BATON_DATA_DIR: temporaryDirectory() };
-  const living = await startHub({ env });
-  const { code, stderr } = await refusedHub({ env });
-  expect(code).toBe(1);
-  expect(stderr).toContain(`${env.BATON_DATA_DIR} is in use by another hub (hub ${living.process.pid}).`);
-  expect(stderr).toContain('Stop that hub first, or set BATON_DATA_DIR');
-  expect((await fetch(`${living.url}/readyz`)).status).toBe(200);
-});
-
-test('of hubs that start together on a new data directory exactly one serves', async () => {
-  const env = { BATON_DATA_DIR: temporaryDirectory() };
-  const hubs = [1, 2, 3].map(() => launchHub({ env }));
-  const serving = await until(() => hubs.find((hub) => hub.stdout().includes('is ready')), 'a hub to serve');
-  const others = hubs.filter((hub) => hub !== serving);
-  for (const { code } of await Promise.all(others.map((hub) => hub.ended))) expect(code).toBe(1);
-  for (const other of others) expect(other.stderr()).toContain('is in use by another hub');
-  expect(serving.process.exitCode).toBeNull();
-});
-
-test('when its PostgreSQL dies the hub brings it back, and goes on', async () => {
-  const env = { BATON_DATA_DIR: temporaryDirectory() };
-  const hub = await startHub({ env });
-  const { pid } = postmasterOf(env.BATON_DATA_DIR);
-  await killed(pid);
-  await until(() => hub.stderr().includes('PostgreSQL is back'), 'PostgreSQL to be back');
-  expect(postmasterOf(env.BATON_DATA_DIR).pid).not.toBe(pid);
+test("the driver's own variables do not reach the embedded PostgreSQL", async () => {
+  const env = { PGSSLMODE: 'require', PGOPTIONS: '-c synchronous_commit=off', PGUSER: 'nobody', PGDATABASE: 'none' };
+  const hub = await startHub({ env: { ...env, BATON_DATA_DIR: temporaryDirectory() } });
   expect((await fetch(`${hub.url}/readyz`)).status).toBe(200);
-  expect((await fetch(`${hub.url}/livez`)).status).toBe(200);
-  expect(hub.process.exitCode).toBeNull();
+});
+
+test('the commands of the README answer as it says', async () => {
+  const readme = readFileSync('README.md', 'utf8');
+  const [, command = ''] = readme.match(/```sh\n(curl .*)\n```/) ?? [];
+  const [, answer = ''] = readme.match(/```json\n(.*)\n```/) ?? [];
+  const hub = await startHub({ env: { BATON_DATA_DIR: temporaryDirectory() } });
+  const [, url = '', body = ''] = command.match(/curl -s (\S+) -H 'content-type: application\/json' -d '(.*)'/) ?? [];
+  const { query } = JSON.parse(body);
+  expect(new URL(url).pathname).toBe('/graphql');
+  expect(await graphql(hub.url, query)).toEqual(JSON.parse(answer));
+  expect(hub.stdout()).toContain(command.replace('http://127.0.0.1:4000', hub.url));
+});
+
+test.each([
+  ['--version', /^\d+\.\d+\.\d+\n$/],
+  ['--help', /Usage: baton[\s\S]*BATON_DATA_DIR/],
+])('%s tells and starts nothing', async (option, text) => {
+  const { code, stdout } = await refusedHub({ command: [...built(), option] });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(text);
 });

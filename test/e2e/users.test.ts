@@ -107,3 +107,21 @@ test.skipIf(!canMount)(
     expect(hub.stdout()).toContain('/var/lib/baton');
   },
 );
+
+const throughAnotherDoor = (from: string, to: string) => [
+  ...['unshare', '--mount', 'sh', '-c', `mount --bind "${from}" "${to}" && exec "$@"`, 'sh', ...built()],
+];
+
+test.skipIf(!canMount)('a living hub is known by its data, not by the path to it', async () => {
+  const [dataDir, door] = [temporaryDirectory(), temporaryDirectory()];
+  const living = await startHub({ env: { BATON_DATA_DIR: dataDir } });
+  const before = readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8');
+  const { code, stderr } = await refusedHub({
+    command: throughAnotherDoor(dataDir, door),
+    env: { BATON_DATA_DIR: door },
+  });
+  expect(code).toBe(1);
+  expect(stderr).toContain('is in use by another hub');
+  expect(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8')).toBe(before);
+  await answers(living.url);
+});

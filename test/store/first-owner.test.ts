@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
+import pg from 'pg';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { createLog } from '../../src/log.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { ensureFirstOwner } from '../../src/store/first-owner.ts';
-import { useDatabase } from '../support/database.ts';
+import { useDatabase, waitingForLock } from '../support/database.ts';
+import { until } from '../support/until.ts';
 
 const { url, query } = useDatabase();
 const { prisma, close } = openDatabase(url, createLog('silent'));
@@ -15,7 +17,7 @@ afterAll(close);
 beforeEach(() => query('truncate network cascade'));
 
 test('the first start makes a network, its owner and a key, which is stored only as a hash', async () => {
-  const key = (await ensureFirstOwner(prisma, undefined)) ?? '';
+  const { newKey: key = '' } = await ensureFirstOwner(prisma, undefined);
   expect(Buffer.from(key.slice(3), 'base64url')).toHaveLength(32);
   const { rows } = await query('select u.role, u.status, n.name from "user" u join network n on n.id = u.network_id');
   expect(rows).toEqual([{ role: 'OWNER', status: 'ACTIVE', name: 'default' }]);
@@ -26,12 +28,12 @@ test('the first start makes a network, its owner and a key, which is stored only
 
 test('later starts make nothing and show nothing', async () => {
   await ensureFirstOwner(prisma, undefined);
-  expect(await ensureFirstOwner(prisma, undefined)).toBeUndefined();
+  expect(await ensureFirstOwner(prisma, undefined)).toEqual({});
   expect(await keys()).toHaveLength(1);
 });
 
 test('a key from the settings is taken and never shown', async () => {
-  expect(await ensureFirstOwner(prisma, given)).toBeUndefined();
+  expect(await ensureFirstOwner(prisma, given)).toEqual({});
   expect(await keys()).toMatchObject([{ hash: sha256(given), revoked_at: null }]);
 });
 
@@ -56,13 +58,20 @@ test('who lost the printed key gets in with a key from the settings', async () =
 test('a revoked key is not revived by a restart', async () => {
   await ensureFirstOwner(prisma, given);
   await query('update api_key set revoked_at = now()');
-  await ensureFirstOwner(prisma, given);
+  expect(await ensureFirstOwner(prisma, given)).toEqual({ isRevoked: true });
   expect(await keys()).toMatchObject([{ revoked_at: expect.any(Date) }]);
 });
 
 test('hubs that start together make one owner', async () => {
-  const made = await Promise.all(Array.from({ length: 5 }, () => ensureFirstOwner(prisma, undefined)));
-  expect(made.filter(Boolean)).toHaveLength(1);
+  const holder = new pg.Client(url);
+  await holder.connect();
+  await holder.query(`begin; select pg_advisory_xact_lock(${0x6f776e72})`);
+  const both = [ensureFirstOwner(prisma, undefined), ensureFirstOwner(prisma, undefined)];
+  await until(async () => (await query(waitingForLock)).rows[0].waiting === 2, 'two hubs in line');
+  await holder.query('commit');
+  await holder.end();
+  const made = await Promise.all(both);
+  expect(made.filter(({ newKey }) => newKey)).toHaveLength(1);
   expect((await query('select from "user"')).rowCount).toBe(1);
 });
 

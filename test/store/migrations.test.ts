@@ -1,8 +1,7 @@
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { expect, onTestFinished, test } from 'vitest';
-import { createLog } from '../../src/log.ts';
+import { expect, test } from 'vitest';
 import { migrate } from '../../src/store/migrations.ts';
 import { type TestDatabase, useDatabase } from '../support/database.ts';
 import { temporaryDirectory } from '../support/directory.ts';
@@ -10,7 +9,8 @@ import { askEngine } from '../support/schema-engine.ts';
 import { until } from '../support/until.ts';
 
 const real = 'prisma/migrations';
-const log = createLog('silent');
+const waiting: string[] = [];
+const log = { debug() {}, warn() {}, error() {}, info: (_: object, text: string) => void waiting.push(text) };
 const fresh = useDatabase({ empty: true });
 const prepared = useDatabase();
 const altered = useDatabase();
@@ -20,13 +20,26 @@ const edited = useDatabase();
 const newer = useDatabase();
 const unfinished = useDatabase();
 
-const migrateOnce = async ({ url }: TestDatabase, directory = real): Promise<string[]> => {
-  const pool = new pg.Pool({ connectionString: url });
+const migrateOnce = async (
+  { url }: TestDatabase,
+  directory = real,
+  signal = new AbortController().signal,
+): Promise<string[]> => {
+  const pool = new pg.Pool({ connectionString: url, application_name: 'migrating' });
+  pool.on('error', () => undefined);
   try {
-    return await migrate(pool, directory, log);
+    return await migrate(pool, { directory, log, signal });
   } finally {
     await pool.end();
   }
+};
+
+/** As a hub does that migrates: the others wait until the returned function is called. */
+const holdMigrationLock = async ({ url }: TestDatabase) => {
+  const holder = new pg.Client(url);
+  await holder.connect();
+  await holder.query('begin; select pg_advisory_xact_lock(72707369)');
+  return () => holder.end();
 };
 
 /** The real migrations and these. */
@@ -84,21 +97,34 @@ test('a failed migration leaves the database as it was, also what was applied be
 });
 
 test('of two that start together one migrates and the other waits for it', async () => {
-  const holder = new pg.Client(shared.url);
-  await holder.connect();
-  await holder.query('begin; select pg_advisory_xact_lock(72707369)');
+  const release = await holdMigrationLock(shared);
   const both = [migrateOnce(shared), migrateOnce(shared)];
-  onTestFinished(() => Promise.allSettled(both).then(() => undefined));
-  await until(async () => {
-    const { rows } = await shared.query(
-      "select count(*)::int as waiting from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())",
-    );
-    return rows[0].waiting === 2;
-  }, 'two migrations in line');
-  await holder.query('commit');
-  await holder.end();
+  await until(() => waiting.filter((text) => text.includes('waiting for it')).length === 2, 'two hubs in line');
+  await release();
   const applied = await Promise.all(both);
   expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
+});
+
+test('a hub that waits for another one ends when it is told to', async () => {
+  const release = await holdMigrationLock(shared);
+  const abort = new AbortController();
+  const waitingHub = migrateOnce(shared, real, abort.signal);
+  abort.abort();
+  await expect(waitingHub).rejects.toThrow(/abort/);
+  await release();
+});
+
+test('a connection that is lost while the hub waits is told, and ends nothing else', async () => {
+  const release = await holdMigrationLock(shared);
+  waiting.length = 0;
+  const waitingHub = migrateOnce(shared);
+  const told = expect(waitingHub).rejects.toThrow(
+    'The database went away while the hub prepared it. Nothing was changed.',
+  );
+  await until(() => waiting.length > 0, 'the hub to wait');
+  await shared.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'migrating'");
+  await told;
+  await release();
 });
 
 test('a migration that was edited after it was applied stops the start', async () => {

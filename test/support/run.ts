@@ -1,10 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { childEnvironment } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { startEmbeddedPostgres } from '../../src/store/embedded/postgres.ts';
@@ -15,20 +16,26 @@ import { migrate } from '../../src/store/migrations.ts';
 declare module 'vitest' {
   interface ProvidedContext {
     postgresUrl: string;
-    /** Hubs started by tests carry it in their environment, so that none is left behind unseen. */
+    /** In the environment of hubs that tests start, and in the names of directories: nothing is left behind unseen. */
     runId: string;
   }
 }
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: ['ignore', 'ignore', 'inherit'] });
-  const runId = randomUUID();
+  const runId = randomBytes(4).toString('hex');
   const log = createLog('error');
-  const dataDir = await mkdtemp(join(tmpdir(), 'baton-test-'));
-  const postgres = await startEmbeddedPostgres({ dataDir, log, onLost: (error) => log.error({ err: error }, 'Lost') });
+  const dataDir = await mkdtemp(join(tmpdir(), 'baton-run-'));
+  const postgres = await startEmbeddedPostgres({
+    dataDir,
+    env: childEnvironment(),
+    log,
+    signal: new AbortController().signal,
+    onLost: (error) => log.error({ err: error }, 'Lost'),
+  });
 
   const template = openDatabase(postgres.url, log);
-  await migrate(template.pool, 'prisma/migrations', log);
+  await migrate(template.pool, { directory: 'prisma/migrations', log, signal: new AbortController().signal });
   await template.close();
   project.provide('postgresUrl', postgres.url);
   project.provide('runId', runId);
@@ -54,10 +61,9 @@ const processesLeft = async (runId: string): Promise<string[]> => {
   const left: string[] = [];
   for (const pid of (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))) {
     const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-    if (!environment.includes(`TEST_RUN_ID=${runId}`)) continue;
-    left.push(
-      `process ${pid} (${(await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ').slice(0, 80)})`,
-    );
+    const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ');
+    if (!environment.includes(`TEST_RUN_ID=${runId}`) && !command.includes(`baton-test-${runId}`)) continue;
+    left.push(`process ${pid} (${command.slice(0, 120)})`);
     process.kill(Number(pid), 'SIGKILL');
   }
   return left;

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
-import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { StartError } from '../../core/start-error.ts';
 import { giveTo, type Site } from './data-directory.ts';
+import { isAlive } from './process.ts';
 import { asCommand } from './unprivileged.ts';
 
 const run = promisify(execFile);
@@ -15,24 +16,39 @@ export const role = 'baton';
 /** Makes the cluster if there is none. It appears whole or not at all: hubs that start together agree on one. */
 export const ensureCluster = async (site: Site): Promise<void> => {
   if (existsSync(site.cluster)) return assertOurVersion(site);
-  const workshop = await mkdtemp(join(site.dataDir, 'new-'));
+  await mkdir(site.making, { recursive: true, mode: 0o711 });
+  const workshop = await mkdtemp(join(site.making, `${process.pid}-`));
   try {
     await makeCluster(site, workshop);
     await rename(join(workshop, 'postgres'), site.cluster);
   } catch (error) {
-    if (!existsSync(site.cluster)) throw error; // else another hub was first, and may have cleared our workshop away
+    if (!existsSync(site.cluster)) throw error; // else another hub was first
   } finally {
     await rm(workshop, { recursive: true, force: true });
   }
 };
 
-export const readPassword = (site: Site): Promise<string> => readFile(passwordFile(site.cluster), 'utf8');
+/** Removes what hubs that died while making a cluster have left. Those of living hubs are theirs to remove. */
+export const removeUnfinished = async ({ making }: Site): Promise<void> => {
+  for (const name of await readdir(making).catch(() => []))
+    if (!isAlive(Number.parseInt(name, 10))) await rm(join(making, name), { recursive: true, force: true });
+};
 
-/** What a running PostgreSQL, or one that died, has left in postmaster.pid. */
+export const readPassword = async ({ cluster }: Site): Promise<string> => {
+  const file = passwordFile(cluster);
+  const password = await readFile(file, 'utf8').catch(() => '');
+  if (password) return password;
+  throw new StartError(
+    `The password of the embedded PostgreSQL is missing: ${file} is empty or not there.`,
+    'Restore that file from a backup. The data itself is untouched.',
+  );
+};
+
+/** The process and port of a running PostgreSQL, or of one that died; undefined without such a file. */
 export const readPostmaster = (site: Site): { pid: number; port: number } | undefined => {
   try {
     const lines = readFileSync(pidFile(site), 'utf8').split('\n');
-    return { pid: Number(lines[0]), port: Number(lines[3]) };
+    return { pid: Number.parseInt(lines[0] ?? '', 10), port: Number.parseInt(lines[3] ?? '', 10) };
   } catch {
     return undefined;
   }
@@ -42,15 +58,18 @@ export const readPostmaster = (site: Site): { pid: number; port: number } | unde
  * Makes a postmaster.pid harmless whose process number now belongs to another program. PostgreSQL ignores a lock that
  * names its own parent, and still looks for living backends in the shared memory the file names: safer than deleting it.
  */
-export const disownPostmaster = async (site: Site): Promise<void> => {
-  const [, ...rest] = (await readFile(pidFile(site), 'utf8')).split('\n');
-  await writeFile(pidFile(site), [process.pid, ...rest].join('\n'));
+export const disownPostmaster = (site: Site): void => {
+  const [, ...rest] = readFileSync(pidFile(site), 'utf8').split('\n');
+  writeFileSync(pidFile(site), [process.pid, ...rest].join('\n'));
 };
+
+/** A file that a power failure left empty or torn names no process at all. */
+export const removePostmasterFile = (site: Site): void => rmSync(pidFile(site), { force: true });
 
 const passwordFile = (cluster: string) => join(cluster, 'baton-password');
 const pidFile = (site: Site) => join(site.cluster, 'postmaster.pid');
 
-const makeCluster = async ({ binaries, runner }: Site, workshop: string): Promise<void> => {
+const makeCluster = async ({ binaries, runner, env }: Site, workshop: string): Promise<void> => {
   const cluster = join(workshop, 'postgres');
   const secret = join(workshop, 'password');
   await writeFile(secret, randomBytes(24).toString('base64url'), { mode: 0o600 });
@@ -65,7 +84,7 @@ const makeCluster = async ({ binaries, runner }: Site, workshop: string): Promis
     '--builtin-locale=C.UTF-8',
     '--locale=C',
   ]);
-  await run(initdb.program, initdb.args, { cwd: '/', ...initdb.identity }).catch(
+  await run(initdb.program, initdb.args, { cwd: '/', env, ...initdb.identity }).catch(
     (cause: Error & { stderr?: string }) => {
       throw new StartError(
         `PostgreSQL could not make its data directory: ${(cause.stderr || cause.message).trim()}`,

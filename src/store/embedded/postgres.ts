@@ -1,53 +1,72 @@
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../../core/log.ts';
 import { StartError } from '../../core/start-error.ts';
-import { ensureCluster } from './cluster.ts';
+import { ensureCluster, removeUnfinished } from './cluster.ts';
 import { prepareSite, type Site } from './data-directory.ts';
-import { dismissPostmaster, ensurePostmaster, type Postmaster, stopPostmaster } from './postmaster.ts';
+import { ensurePostmaster, type Postmaster, stopPostmaster } from './postmaster.ts';
+import { tell } from './process.ts';
 
 // The hub's own PostgreSQL: found or started, kept for this hub alone, started again when it dies, stopped at the end.
 
-export type EmbeddedPostgres = {
-  url: string;
-  dataDir: string;
-  stop(): Promise<void>;
-  /** For a process that ends at once: asks PostgreSQL to stop and does not wait. */
-  dismiss(): void;
-};
+export type EmbeddedPostgres = { url: string; dataDir: string; stop(): Promise<void> };
 
 type Options = {
   dataDir: string | undefined;
-  log: Log /** Ownership is lost for good. */;
+  env: Site['env'];
+  log: Log;
+  signal: AbortSignal;
+  /** The data directory belongs to another hub now: this one cannot go on. */
   onLost: (error: Error) => void;
 };
 
 const database = 'baton';
 const ownerLock = 0x6261746f; // "bato": the hub that holds it owns the data directory
-const stopPatienceMs = 10_000;
 
-export const startEmbeddedPostgres = async ({ dataDir, log, onLost }: Options): Promise<EmbeddedPostgres> => {
-  const site = await prepareSite(dataDir);
+export const startEmbeddedPostgres = async ({ log, onLost, signal, ...place }: Options): Promise<EmbeddedPostgres> => {
+  const site = await prepareSite(place);
   await ensureCluster(site);
-  let postmaster = await ensurePostmaster(site);
-  let owner = await takeOwnership(site, postmaster);
-  let stopping = false;
-  await removeLeftovers(site);
-  await ensureDatabase(owner);
+  signal.throwIfAborted();
 
+  // A hub that ends at once, by whatever way, still asks its PostgreSQL to stop.
+  let pid = 0;
+  const sendHome = () => tell(pid, 'SIGINT');
+  const onLaunch = (launched: number) => {
+    pid = launched;
+  };
+  process.once('exit', sendHome);
+
+  let postmaster: Postmaster;
+  let owner: pg.Client;
+  try {
+    postmaster = await ensurePostmaster({ site, signal, onLaunch });
+    owner = await takeOwnership(site, postmaster);
+    pid = postmaster.pid;
+    await removeUnfinished(site).catch((error) => log.warn({ err: error }, 'Could not remove an unfinished cluster'));
+    await ensureDatabase(owner);
+  } catch (error) {
+    process.off('exit', sendHome);
+    if (!(error instanceof InUseError)) await stopPostmaster(pid);
+    throw error;
+  }
+
+  let stopped: Promise<void> | undefined;
+  let reviving: Promise<void> | undefined;
   // The owner's connection ends when the server does: killed, crashed, or restarting after a crash of a backend.
-  const watch = () => owner.once('end', () => void (stopping || revive()));
+  const watch = () =>
+    owner.once('end', () => {
+      if (!stopped) reviving = revive();
+    });
   const revive = async (): Promise<void> => {
     log.warn({}, 'PostgreSQL went away; bringing it back');
-    while (!stopping) {
+    while (!stopped) {
       try {
-        postmaster = await ensurePostmaster(site, postmaster.connection.port);
+        const { port } = postmaster.connection;
+        postmaster = await ensurePostmaster({ site, port, signal: new AbortController().signal, onLaunch });
         owner = await takeOwnership(site, postmaster);
+        pid = postmaster.pid;
         watch();
-        log.info({}, 'PostgreSQL is back');
-        return;
+        return log.info({}, 'PostgreSQL is back');
       } catch (error) {
         if (error instanceof InUseError) return onLost(error);
         log.error({ err: error }, 'PostgreSQL does not come back yet; trying again');
@@ -57,19 +76,18 @@ export const startEmbeddedPostgres = async ({ dataDir, log, onLost }: Options): 
   };
   watch();
 
-  const { user, password, host, port } = postmaster.connection;
+  const { user, password, host, port, options } = postmaster.connection;
   return {
-    url: `postgres://${user}:${password}@${host}:${port}/${database}`,
+    url: `postgres://${user}:${password}@${host}:${port}/${database}?sslmode=disable&options=${encodeURIComponent(options)}`,
     dataDir: site.dataDir,
-    async stop() {
-      if (stopping) return;
-      stopping = true;
-      await owner.end().catch(() => undefined);
-      await stopPostmaster(postmaster, stopPatienceMs);
-    },
-    dismiss() {
-      stopping = true;
-      dismissPostmaster(postmaster);
+    stop() {
+      stopped ??= (async () => {
+        await reviving;
+        await owner.end().catch(() => undefined);
+        await stopPostmaster(pid);
+        process.off('exit', sendHome);
+      })();
+      return stopped;
     },
   };
 };
@@ -105,10 +123,4 @@ const takeOwnership = async (site: Site, { connection }: Postmaster): Promise<pg
 const ensureDatabase = async (owner: pg.Client): Promise<void> => {
   const { rowCount } = await owner.query('select from pg_database where datname = $1', [database]);
   if (rowCount === 0) await owner.query(`create database ${database}`);
-};
-
-/** What hubs that died while making a cluster have left. Only the owner may clean up. */
-const removeLeftovers = async ({ dataDir }: Site): Promise<void> => {
-  for (const name of await readdir(dataDir))
-    if (name.startsWith('new-')) await rm(join(dataDir, name), { recursive: true, force: true });
 };

@@ -1,31 +1,48 @@
-import { spawn, spawnSync } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { closeSync, fchownSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { StartError } from '../../core/start-error.ts';
-import { disownPostmaster, readPassword, readPostmaster, role } from './cluster.ts';
+import { disownPostmaster, readPassword, readPostmaster, removePostmasterFile, role } from './cluster.ts';
 import type { Site } from './data-directory.ts';
+import { isAlive, isPostgresOf, tell } from './process.ts';
 import { asCommand } from './unprivileged.ts';
 
 // One PostgreSQL server process. It is not a child that dies with us: a killed hub leaves it running, and the next
 // hub adopts it. PostgreSQL's own lock on its data directory decides between hubs that start together.
 
-export type Postmaster = { pid: number; connection: { host: string; port: number; user: string; password: string } };
+export type Postmaster = { pid: number; wasLaunched: boolean; connection: ReturnType<typeof connectionTo> };
+
+type Options = {
+  site: Site;
+  /** After a restart the same port, so that pools find it again. */
+  port?: number;
+  signal: AbortSignal;
+  /** Told before it is ready, so that a hub that ends meanwhile can send it home. */
+  onLaunch: (pid: number) => void;
+};
 
 const host = '127.0.0.1';
 const readyWithinMs = 60_000;
 const attempts = 5;
 
 /** Finds the server of this cluster, or starts it; resolves when it takes connections. */
-export const ensurePostmaster = async (site: Site, preferredPort?: number): Promise<Postmaster> => {
+export const ensurePostmaster = async ({ site, port: wantedPort, signal, onLaunch }: Options): Promise<Postmaster> => {
+  const password = await readPassword(site);
   for (let attempt = 1; attempt <= attempts; attempt++) {
     const running = await findRunning(site);
-    const port = running?.port || preferredPort || (await freePort());
+    const port = running?.port ?? wantedPort ?? (await freePort());
     const pid = running?.pid ?? launch(site, port);
-    const postmaster = { pid, connection: { host, port, user: role, password: await readPassword(site) } };
-    if (await becomesReady(postmaster)) return postmaster;
+    if (!running) onLaunch(pid);
+    const postmaster = { pid, wasLaunched: !running, connection: connectionTo(port, password) };
+    try {
+      if (await becomesReady(postmaster, signal)) return postmaster;
+    } catch (error) {
+      if (!running) await stopPostmaster(pid);
+      throw error;
+    }
     // It ended: another hub's server was first, or another program took the port. Look again.
   }
   throw new StartError(
@@ -34,9 +51,13 @@ export const ensurePostmaster = async (site: Site, preferredPort?: number): Prom
   );
 };
 
-/** Stops the server: waits for open work to roll back and for a clean shutdown; harder if that takes too long. */
-export const stopPostmaster = async ({ pid }: Postmaster, patienceMs: number): Promise<void> => {
-  for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
+/** Stops the server: open work is rolled back and all is written; harder if that takes too long, which loses nothing. */
+export const stopPostmaster = async (pid: number): Promise<void> => {
+  for (const [signal, patienceMs] of [
+    ['SIGINT', 6_000],
+    ['SIGQUIT', 1_000],
+    ['SIGKILL', 500],
+  ] as const) {
     tell(pid, signal);
     for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += 20) {
       if (!isAlive(pid)) return;
@@ -45,19 +66,32 @@ export const stopPostmaster = async ({ pid }: Postmaster, patienceMs: number): P
   }
 };
 
-/** Asks for a clean shutdown without waiting for it. */
-export const dismissPostmaster = ({ pid }: Postmaster): void => tell(pid, 'SIGINT');
+/** All of it said: what is left out, the driver would take from the environment. */
+const connectionTo = (port: number, password: string) => ({
+  host,
+  port,
+  user: role,
+  password,
+  ssl: false,
+  options: '-c synchronous_commit=on',
+  connectionTimeoutMillis: 5_000,
+});
 
 const findRunning = async (site: Site): Promise<{ pid: number; port: number } | undefined> => {
-  const found = readPostmaster(site);
-  if (!found || !isAlive(found.pid)) return undefined; // a dead server's file: PostgreSQL clears it away itself
-  if (!commandOf(found.pid).includes(`-D ${site.cluster} `)) {
-    await disownPostmaster(site);
-    return undefined;
+  for (let tries = 0; tries < 80; tries++) {
+    const found = readPostmaster(site);
+    if (!found) return undefined;
+    const { pid, port } = found;
+    if (pid > 0 && !isAlive(pid)) return undefined; // a dead server's file: PostgreSQL clears it away itself
+    if (pid > 0 && !isPostgresOf(pid, site.cluster)) {
+      disownPostmaster(site);
+      return undefined;
+    }
+    if (pid > 0 && port > 0) return found;
+    await sleep(25); // somebody has only begun to write it
   }
-  if (found.port) return found;
-  await sleep(25); // it has only begun to write the file
-  return findRunning(site);
+  removePostmasterFile(site);
+  return undefined;
 };
 
 const launch = (site: Site, port: number): number => {
@@ -80,8 +114,10 @@ const launch = (site: Site, port: number): number => {
     ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
   ]);
   const output = openSync(site.logFile, 'a', 0o600);
+  if (site.runner.kind === 'account') fchownSync(output, site.runner.account.uid, site.runner.account.gid);
   try {
-    const child = spawn(program, args, { cwd: '/', detached: true, stdio: ['ignore', output, output], ...identity });
+    const stdio = ['ignore', output, output] as ['ignore', number, number];
+    const child = spawn(program, args, { cwd: '/', env: site.env, detached: true, stdio, ...identity });
     child.on('error', () => undefined); // told by the missing process number
     child.unref();
     return child.pid ?? 0;
@@ -90,33 +126,34 @@ const launch = (site: Site, port: number): number => {
   }
 };
 
-const becomesReady = async ({ pid, connection }: Postmaster): Promise<boolean> => {
-  const deadline = Date.now() + readyWithinMs;
-  while (isAlive(pid)) {
+const becomesReady = async ({ pid, connection }: Postmaster, signal: AbortSignal): Promise<boolean> => {
+  for (const deadline = Date.now() + readyWithinMs; isAlive(pid); await sleep(25)) {
+    signal.throwIfAborted();
     if (await answers(connection)) return true;
     if (Date.now() > deadline)
       throw new StartError(
         `PostgreSQL runs as process ${pid} but does not take connections.`,
-        `If it is stuck, end that process and start again; its data survives.`,
+        'If it is stuck, end that process and start again; its data survives.',
       );
-    await sleep(25);
   }
   return false;
 };
 
+const notYet = new Set(['ECONNREFUSED', 'ECONNRESET', '57P03']);
+
 const answers = async (connection: Postmaster['connection']): Promise<boolean> => {
-  const client = new pg.Client({ ...connection, database: 'postgres', connectionTimeoutMillis: 5_000 });
+  const client = new pg.Client({ ...connection, database: 'postgres' });
   client.on('error', () => undefined);
   try {
     await client.connect();
     return true;
   } catch (error) {
-    if ((error as { code?: string }).code === '28P01')
-      throw new StartError(
-        'The embedded PostgreSQL refuses the password that was made with it.',
-        `Give the role ${role} the password in the file baton-password of its data directory.`,
-      );
-    return false;
+    const { code, message } = error as { code?: string; message: string };
+    if ((code && notYet.has(code)) || /timeout|terminated/i.test(message)) return false;
+    throw new StartError(
+      `The embedded PostgreSQL refuses its own hub: ${message}.`,
+      `The role ${role} and the password in the file baton-password of its data directory must fit.`,
+    );
   } finally {
     await client.end().catch(() => undefined);
   }
@@ -131,28 +168,6 @@ const freePort = (): Promise<number> =>
         probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
       });
   });
-
-const isAlive = (pid: number): boolean => {
-  if (pid <= 0) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-};
-
-const tell = (pid: number, signal: NodeJS.Signals): void => {
-  if (isAlive(pid)) process.kill(pid, signal);
-};
-
-const commandOf = (pid: number): string => {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-  } catch {
-    return spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' }).stdout ?? '';
-  }
-};
 
 const lastWords = (site: Site): string => {
   try {

@@ -14,8 +14,10 @@ export type Runner =
   | { kind: 'namespace'; account: Account }
   | { kind: 'account'; account: Account };
 
+type Environment = Record<string, string | undefined>;
+
 /** How to run PostgreSQL on files of this owner (none yet: undefined). */
-export const findRunner = (owner: Account | undefined): Runner => {
+export const findRunner = (owner: Account | undefined, env: Environment): Runner => {
   const me = process.getuid?.();
   if (me === undefined) return { kind: 'as-we-are' };
   const accounts = readAccounts();
@@ -25,7 +27,7 @@ export const findRunner = (owner: Account | undefined): Runner => {
   const account = ['postgres', 'nobody']
     .map((name) => accounts.find((known) => known.name === name))
     .find((known) => known !== undefined) ?? { uid: 65_534, gid: 65_534 };
-  if (spawnSync('unshare', [...namespaceFlags(account), 'true'], { stdio: 'ignore' }).status === 0)
+  if (spawnSync('unshare', [...namespaceFlags(account), 'true'], { stdio: 'ignore', env }).status === 0)
     return { kind: 'namespace', account };
   return me === 0 ? { kind: 'account', account } : { kind: 'as-we-are' };
 };
