@@ -1,0 +1,98 @@
+import type { Clock } from './decide.ts';
+import { DomainError } from './domain-error.ts';
+import { advance, type Draft, laneOf, log } from './draft.ts';
+import { rankOf } from './head.ts';
+
+// One agent works on one task of a context at a time; the others wait in line.
+
+const roomInLine = 9_999;
+
+/** A new delivery at the end of the line, or at the place it had (`rank`). */
+export const queueUp = (draft: Draft, actor: string, rank: number): void => {
+  const { task } = draft;
+  const lane = laneOf(draft);
+  if (lane.waiting >= roomInLine)
+    throw new DomainError(
+      'QUEUE_FULL',
+      `${lane.waiting} tasks wait for ${task.executor.name} in this context already`,
+      {
+        taskId: task.id,
+        expected: `fewer than ${roomInLine}`,
+        actual: lane.waiting,
+      },
+    );
+  task.delivery += 1;
+  task.deliveryState = 'QUEUED';
+  task.holder = null;
+  task.lastN = 0;
+  task.turn = null;
+  task.turnSeq = task.seq;
+  task.rank = rank;
+  log(draft, actor, { kind: 'DELIVERY', from: null, to: 'QUEUED', payload: { number: task.delivery } });
+  draft.changes.push(
+    { kind: 'delivery', number: task.delivery, state: 'QUEUED', agent: task.executor.id, holder: null, instance: null },
+    { kind: 'wait', lane, rank },
+  );
+  lane.version += 1;
+  lane.first = lane.waiting === 0 ? task.key : undefined;
+  lane.waiting += 1;
+  if (task.ttlSeconds !== null) setDeadline(draft, 'TTL', task.ttlSeconds);
+};
+
+export const newRank = (draft: Draft, { nowMs }: Clock, isInterrupted = false): number =>
+  rankOf(draft.task.priority, isInterrupted, nowMs);
+
+/** The delivery leaves the line and takes the place. */
+export const takePlace = (draft: Draft): void => {
+  leaveLine(draft);
+  const lane = laneOf(draft);
+  lane.running = { task: draft.task.key, delivery: draft.task.delivery };
+};
+
+/** The place is free again, if this delivery has it. */
+export const freePlace = (draft: Draft, delivery: number): boolean => {
+  const lane = laneOf(draft);
+  if (lane.running?.task !== draft.task.key || lane.running.delivery !== delivery) return false;
+  lane.running = null;
+  lane.version += 1;
+  draft.changes.push({ kind: 'clearDeadline', deadline: 'PLACE' });
+  return true;
+};
+
+type Ending = {
+  outcome: Parameters<typeof advance>[3] & object /** It may still be busy: keep its place a while. */;
+  keepsPlace: boolean;
+};
+
+/** Ends the live delivery, wherever it is. */
+export const endDelivery = (draft: Draft, actor: string, { outcome, keepsPlace }: Ending, clock: Clock): void => {
+  const { task } = draft;
+  if (task.deliveryState === 'ENDED') return;
+  const isQueued = task.deliveryState === 'QUEUED';
+  if (isQueued) leaveLine(draft);
+  advance(draft, actor, 'ENDED', outcome);
+  for (const deadline of ['TTL', 'TURN', 'GRACE'] as const) clearDeadline(draft, deadline);
+  if (isQueued) return;
+  if (keepsPlace) setDeadline(draft, 'PLACE', clock.placeSeconds);
+  else freePlace(draft, task.delivery);
+};
+
+export const setDeadline = (
+  draft: Draft,
+  deadline: 'TTL' | 'TURN' | 'INPUT' | 'GRACE' | 'PLACE',
+  afterSeconds: number,
+): void => {
+  draft.changes.push({ kind: 'deadline', deadline, number: draft.task.delivery, afterSeconds });
+};
+
+export const clearDeadline = (draft: Draft, deadline: 'TTL' | 'TURN' | 'INPUT' | 'GRACE'): void => {
+  draft.changes.push({ kind: 'clearDeadline', deadline });
+};
+
+const leaveLine = (draft: Draft): void => {
+  const lane = laneOf(draft);
+  draft.changes.push({ kind: 'leave', lane, rank: draft.task.rank });
+  lane.version += 1;
+  lane.waiting -= 1;
+  lane.first = lane.waiting === 0 ? null : undefined;
+};
