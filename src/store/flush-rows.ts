@@ -1,0 +1,253 @@
+import type { Part } from '../core/command.ts';
+import type { Change, TaskEvent } from '../core/draft.ts';
+import type { Group } from '../core/ports.ts';
+import { isTerminal } from '../core/task-state.ts';
+
+// Turns decided groups into the rows of flush_v1. What several commands of a batch did to one row becomes one change.
+
+type Row = Record<string, unknown>;
+type GroupTask = Group['tasks'][number];
+
+export type FlushRows = Record<
+  'lanes' | 'heads' | 'births' | 'messages' | 'deliveries' | 'waits' | 'deadlines' | 'details' | 'artifacts' | 'events',
+  Row[]
+>;
+
+export const flushRows = (groups: Group[]): FlushRows => {
+  const rows: FlushRows = {
+    lanes: [],
+    heads: [],
+    births: [],
+    messages: [],
+    deliveries: [],
+    waits: [],
+    deadlines: [],
+    details: [],
+    artifacts: [],
+    events: [],
+  };
+  groups.forEach((group, grp) => {
+    for (const { expected, isFresh, head } of group.lanes)
+      rows.lanes.push({
+        grp,
+        agent: head.agent,
+        context: head.context,
+        expected,
+        fresh: isFresh,
+        version: head.version,
+        waiting: head.waiting,
+        running: head.running?.task ?? null,
+        running_delivery: head.running?.delivery ?? null,
+      });
+    for (const task of group.tasks) addTask(rows, grp, task);
+  });
+  return rows;
+};
+
+const addTask = (rows: FlushRows, grp: number, task: GroupTask): void => {
+  const { head, created, expected, drafts } = task;
+  const events = drafts.flatMap((draft) => draft.events);
+  const changes = drafts.flatMap((draft) => draft.changes);
+  const row = { grp, key: head.key, expected, ...headRow(task, events) };
+  if (created)
+    rows.births.push({
+      ...row,
+      id: created.id,
+      network: created.network,
+      context: created.context,
+      user: created.user,
+      requester: created.requester.id,
+      requester_is_agent: created.requester.isAgent,
+      requester_name: created.requester.name,
+      skill: created.skill,
+      parent: created.parent,
+      root: created.root,
+      depth: created.depth,
+      priority: created.priority,
+      ttl_seconds: created.ttlSeconds,
+      timeout_seconds: created.timeoutSeconds,
+    });
+  else rows.heads.push(row);
+  for (const event of events)
+    if (event.kind === 'MESSAGE') {
+      const { message } = event.payload;
+      rows.messages.push({
+        grp,
+        task: head.key,
+        seq: event.seq,
+        network: head.network,
+        id: message.id,
+        author: message.author,
+        author_name: message.authorName,
+        kind: message.kind,
+        parts: message.parts,
+        in_reply_to: message.inReplyTo,
+        metadata: message.metadata,
+      });
+    }
+  const own = { grp, task: head.key };
+  rows.events.push(...eventRows(events).map((each) => ({ ...own, ...each })));
+  rows.deliveries.push(...deliveryRows(changes).map((each) => ({ ...own, ...each })));
+  rows.waits.push(...waitRows(changes).map((each) => ({ ...own, ...each })));
+  rows.deadlines.push(...deadlineRows(changes).map((each) => ({ ...own, ...each })));
+  rows.artifacts.push(...artifactRows(head.run, drafts).map((each) => ({ ...own, ...each })));
+  const detail = detailRow(changes);
+  if (created || detail) rows.details.push({ ...own, metadata: created?.metadata ?? null, ...detail });
+};
+
+const headRow = ({ head }: GroupTask, events: TaskEvent[]): Row => {
+  const moved = events.findLast((event) => event.kind === 'STATUS' && event.from !== event.to);
+  return {
+    state: head.state,
+    reason: moved?.kind === 'STATUS' ? (moved.payload.reason ?? null) : null,
+    run: head.run,
+    seq: head.seq,
+    generation: head.generation,
+    delivery: head.delivery,
+    delivery_state: head.deliveryState,
+    holder: head.holder,
+    last_n: head.lastN,
+    rank: head.rank,
+    attempts: head.attempts,
+    turn_seq: head.turnSeq,
+    agent: head.executor.id,
+    agent_name: head.executor.name,
+    moved: moved !== undefined,
+    started: events.some((event) => event.kind === 'STATUS' && event.to === 'WORKING'),
+    finished: isTerminal(head.state),
+  };
+};
+
+/** Lines that follow each other and are alike share a row; its key is the last seq. */
+const eventRows = (events: TaskEvent[]): Row[] => {
+  const rows: (Row & { seq: number; payload: unknown[] })[] = [];
+  let last: TaskEvent | undefined;
+  for (const event of events) {
+    const row = rows.at(-1);
+    if (row && last && isAlike(last, event)) {
+      row.seq = event.seq;
+      row.payload.push(event.payload);
+    } else {
+      const { seq, kind, from, to, actor, payload } = event;
+      rows.push({ seq, first_seq: seq, kind, from, to, actor, payload: [payload] });
+    }
+    last = event;
+  }
+  return rows;
+};
+
+const isAlike = (one: TaskEvent, other: TaskEvent): boolean => {
+  if (one.actor !== other.actor) return false;
+  if (one.kind === 'ARTIFACT' && other.kind === 'ARTIFACT')
+    return one.payload.artifactId === other.payload.artifactId && other.payload.append;
+  return (
+    one.kind === 'STATUS' &&
+    other.kind === 'STATUS' &&
+    one.from === one.to &&
+    other.from === other.to &&
+    one.to === other.to
+  );
+};
+
+const deliveryRows = (changes: Change[]): Row[] => {
+  const rows = new Map<number, Row>();
+  for (const change of changes) {
+    if (change.kind !== 'delivery') continue;
+    const { number, state, outcome = null, agent, holder, instance } = change;
+    const { delivered, acked, started } = rows.get(number) ?? {};
+    rows.set(number, {
+      number,
+      state,
+      outcome,
+      agent,
+      holder,
+      instance,
+      delivered: delivered || state === 'DELIVERED',
+      acked: acked || state === 'ACKED',
+      started: started || state === 'WORKING',
+    });
+  }
+  return [...rows.values()];
+};
+
+/** Who joins and leaves the line in one batch never stood in it. */
+const waitRows = (changes: Change[]): Row[] => {
+  const rows = new Map<string, Row>();
+  for (const change of changes) {
+    if (change.kind !== 'wait' && change.kind !== 'leave') continue;
+    const { agent, context } = change.lane;
+    const place = `${agent}/${context}/${change.rank}`;
+    if (rows.has(place)) rows.delete(place);
+    else rows.set(place, { agent, context, rank: change.rank, leaves: change.kind === 'leave' });
+  }
+  return [...rows.values()];
+};
+
+const deadlineRows = (changes: Change[]): Row[] => {
+  const rows = new Map<string, Row>();
+  for (const change of changes) {
+    if (change.kind === 'deadline')
+      rows.set(change.deadline, { kind: change.deadline, number: change.number, after_seconds: change.afterSeconds });
+    if (change.kind === 'clearDeadline')
+      rows.set(change.deadline, { kind: change.deadline, number: 0, after_seconds: null });
+  }
+  return [...rows.values()];
+};
+
+const detailRow = (changes: Change[]): Row | undefined => {
+  const row: Row = {};
+  for (const change of changes) {
+    if (change.kind === 'result') row.result = change.text;
+    if (change.kind === 'usage') row.usage = change.usage;
+  }
+  return Object.keys(row).length > 0 ? row : undefined;
+};
+
+type ArtifactRow = {
+  id: string | null;
+  drops: boolean;
+  first_seq?: number;
+  last_seq?: number;
+  size: number;
+  [column: string]: unknown;
+};
+
+/** The chunks themselves are the events; here is where they begin and end. */
+const artifactRows = (run: number, drafts: { events: TaskEvent[]; changes: Change[] }[]): Row[] => {
+  const drops: ArtifactRow[] = [];
+  const rows = new Map<string, ArtifactRow>();
+  for (const { events, changes } of drafts) {
+    if (changes.some(({ kind }) => kind === 'dropArtifacts')) {
+      rows.clear();
+      drops.push({ id: null, drops: true, size: 0 });
+    }
+    for (const event of events) {
+      if (event.kind !== 'ARTIFACT') continue;
+      const { artifactId: id, name, description, parts, append, lastChunk } = event.payload;
+      if (!append) {
+        rows.delete(id);
+        drops.push({ id, drops: true, size: 0 });
+      }
+      const before = rows.get(id);
+      rows.set(id, {
+        id,
+        drops: false,
+        name: name ?? before?.name ?? null,
+        description: description ?? before?.description ?? null,
+        run,
+        first_seq: before?.first_seq ?? event.seq,
+        last_seq: event.seq,
+        size: (before?.size ?? 0) + sizeOf(parts),
+        complete: lastChunk,
+      });
+    }
+  }
+  return [...drops, ...rows.values()];
+};
+
+const sizeOf = (parts: Part[]): number =>
+  parts.reduce(
+    (sum, { text = '', raw = '', data }) =>
+      sum + Buffer.byteLength(text) + raw.length + (data === undefined ? 0 : JSON.stringify(data).length),
+    0,
+  );

@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import type { Log } from '../core/log.ts';
+import { type Flush, type Group, type LogStore, RefusedFlush } from '../core/ports.ts';
+import { flushRows } from './flush-rows.ts';
+import { readLanes, readRivals, readTasks } from './heads.ts';
+
+// The writer's own connection. One statement commits a batch; when the connection breaks under it, nobody knows whether it
+// did. Then a new connection takes the writer's advisory lock, which waits for the old backend to end, and looks the
+// flush up in the feed.
+
+type Options = { url: string; log: Log; defaultTtlSeconds: number };
+
+export type WriterStore = LogStore & { close(): Promise<void> };
+
+const settings = '-c jit=off -c plan_cache_mode=force_generic_plan -c lock_timeout=5s -c synchronous_commit=on';
+
+export const openLogStore = ({ url, log, defaultTtlSeconds }: Options): WriterStore => {
+  const writer = randomBytes(6).readUIntBE(0, 6); // the key of this process's lock
+  const epoch = 1;
+  let connection: pg.Client | undefined;
+  let isClosed = false;
+
+  const connect = async (): Promise<pg.Client> => {
+    const client = new pg.Client({
+      connectionString: url,
+      options: settings,
+      application_name: 'baton writer',
+      connectionTimeoutMillis: 5_000,
+    });
+    client.on('error', () => {
+      if (connection === client) connection = undefined;
+    });
+    await client.connect();
+    return client;
+  };
+
+  /** Waits for the database as long as it takes. */
+  const connected = async (): Promise<pg.Client> => {
+    while (!connection) {
+      if (isClosed) throw new Error('The store is closed');
+      connection = await connect().catch(() => undefined);
+      if (!connection) await sleep(250);
+    }
+    return connection;
+  };
+
+  const read = async <T>(question: (client: pg.Client) => Promise<T>): Promise<T> => {
+    for (;;) {
+      const client = await connected();
+      try {
+        return await question(client);
+      } catch (error) {
+        if (!isConnectionLoss(error)) throw error;
+        lose(client);
+      }
+    }
+  };
+
+  const lose = (client: pg.Client): void => {
+    if (connection === client) connection = undefined;
+    void client.end().catch(() => undefined);
+  };
+
+  const flush = async (batch: Flush): Promise<ReadonlySet<number>> => {
+    const values = flushValues(batch, { writer, epoch, defaultTtlSeconds });
+    for (;;) {
+      const client = await connected();
+      try {
+        const { rows } = await client.query({ name: 'flush', text: flushText, values });
+        return new Set(rows[0].missed as number[]);
+      } catch (error) {
+        const { code = '', message } = error as pg.DatabaseError;
+        if (/^(22|23|BA)/.test(code)) throw new RefusedFlush(message, { cause: error });
+        if (isRollback.has(code)) {
+          log.warn({ code, message }, 'A flush was rolled back and is repeated');
+          continue;
+        }
+        if (!isConnectionLoss(error)) throw error;
+        lose(client);
+        const outcome = await read((fresh) => lookUp(fresh, batch, writer));
+        if (outcome) return outcome;
+      }
+    }
+  };
+
+  return {
+    readTasks: (keys) => read((client) => readTasks(client, keys)),
+    readLanes: (ids) => read((client) => readLanes(client, ids)),
+    readRivals: (commands) => read((client) => readRivals(client, commands)),
+    flush,
+    async close() {
+      isClosed = true;
+      await connection?.end().catch(() => undefined);
+    },
+  };
+};
+
+/** Undefined: it did not happen. Else the groups that have no line in the feed: missed, or harmless to decide again. */
+const lookUp = async (
+  client: pg.Client,
+  { id, groups }: Flush,
+  writer: number,
+): Promise<ReadonlySet<number> | undefined> => {
+  await client.query('select pg_advisory_lock($1)', [writer]);
+  await client.query('select pg_advisory_unlock($1)', [writer]);
+  const { rows } = await client.query('select task_key from feed where flush = $1', [id]);
+  if (rows.length === 0) return undefined;
+  const written = new Set(rows.map(({ task_key }) => task_key));
+  const isWritten = ({ tasks }: Group) => tasks.some(({ head }) => written.has(head.key));
+  return new Set(groups.flatMap((group, index) => (isWritten(group) ? [] : [index])));
+};
+
+/** A deadlock, a lock that was waited for too long, a statement that was cancelled: nothing was written. */
+const isRollback = new Set(['40P01', '40001', '55P03', '57014']);
+
+const isConnectionLoss = (error: unknown): boolean => {
+  const { code = '', message } = error as pg.DatabaseError;
+  return (
+    /^(57P0|08)/.test(code) ||
+    (!/^\w{5}$/.test(code) && /connection|terminated|ECONN|EPIPE|timeout/i.test(`${code} ${message}`))
+  );
+};
+
+const flushText = `select flush_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) as missed`;
+
+const flushValues = (
+  { id, atMs, groups }: Flush,
+  { writer, epoch, defaultTtlSeconds }: { writer: number; epoch: number; defaultTtlSeconds: number },
+) => {
+  const { events, ...rows } = flushRows(groups);
+  const json = (name: keyof typeof rows) => JSON.stringify(rows[name]);
+  const column = (name: string) => events.map((event) => event[name]);
+  return [
+    writer,
+    id,
+    epoch,
+    new Date(atMs),
+    defaultTtlSeconds,
+    json('lanes'),
+    json('heads'),
+    json('births'),
+    json('messages'),
+    json('deliveries'),
+    json('waits'),
+    json('deadlines'),
+    json('details'),
+    json('artifacts'),
+    column('grp'),
+    column('task'),
+    column('seq'),
+    column('first_seq'),
+    column('kind'),
+    column('from'),
+    column('to'),
+    column('actor'),
+    events.map(({ payload }) => JSON.stringify(payload)),
+  ];
+};
