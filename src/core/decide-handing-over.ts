@@ -1,7 +1,7 @@
 import type { Taker } from './command.ts';
 import { type Clock, nothing, type Rule } from './decide.ts';
 import { DomainError } from './domain-error.ts';
-import { advance, type Draft, isFinished, laneOf, log, move } from './draft.ts';
+import { advance, type DeadlineKind, type Draft, isFinished, laneOf, log, move } from './draft.ts';
 import { clearDeadline, endDelivery, freePlace, queueUp, setDeadline, takePlace } from './lane.ts';
 
 // The dispatcher's and the patrols' side. They may come late or twice: what no longer holds changes nothing.
@@ -56,7 +56,8 @@ const hold = (draft: Draft, holder: string | null, instance: string | null, deta
 
 const release: Rule<'release'> = (draft, { delivery }) => {
   const isLive = delivery === draft.task.delivery && draft.task.deliveryState !== 'ENDED';
-  return !isLive && freePlace(draft, delivery) ? undefined : nothing;
+  if (!isLive) freePlace(draft, delivery);
+  return overtaken(draft, 'PLACE', delivery);
 };
 
 /** The grace is over and the agent has not come back. */
@@ -64,7 +65,7 @@ const requeue: Rule<'requeue'> = (draft, { delivery }, clock) => {
   const { task } = draft;
   const { deliveryState, executor, rank, attempts } = task;
   if (delivery !== task.delivery || task.holder !== null || deliveryState === 'QUEUED' || deliveryState === 'ENDED')
-    return nothing;
+    return overtaken(draft, 'GRACE', delivery);
   const isUnread = deliveryState === 'DELIVERED'; // what was not acknowledged is always handed over again
   if (!isUnread && executor.whenLost === 'FAIL') return lost(draft, 'AGENT_LOST', clock);
   if (attempts >= executor.maxAttempts) return lost(draft, 'TOO_MANY_ATTEMPTS', clock);
@@ -83,7 +84,7 @@ const lost = (draft: Draft, reason: string, clock: Clock): undefined => {
 const expire: Rule<'expire'> = (draft, { delivery }, clock) => {
   const { task } = draft;
   const isUnread = task.deliveryState === 'QUEUED' || task.deliveryState === 'DELIVERED';
-  if (delivery !== task.delivery || !isUnread) return nothing;
+  if (delivery !== task.delivery || !isUnread) return overtaken(draft, 'TTL', delivery);
   const isNew = task.state === 'SUBMITTED';
   endDelivery(draft, 'system', { outcome: { outcome: isNew ? 'EXPIRED' : 'FAILED' }, keepsPlace: true }, clock);
   if (isNew) move(draft, 'system', 'EXPIRED', { reason: 'TTL' });
@@ -94,7 +95,8 @@ const expire: Rule<'expire'> = (draft, { delivery }, clock) => {
 /** The turn took too long. */
 const timeOut: Rule<'timeOut'> = (draft, { delivery }, clock) => {
   const { task } = draft;
-  if (delivery !== task.delivery || task.deliveryState === 'QUEUED' || task.deliveryState === 'ENDED') return nothing;
+  if (delivery !== task.delivery || task.deliveryState === 'QUEUED' || task.deliveryState === 'ENDED')
+    return overtaken(draft, 'TURN', delivery);
   endDelivery(draft, 'system', { outcome: { outcome: 'FAILED' }, keepsPlace: true }, clock);
   clearDeadline(draft, 'INPUT');
   move(draft, 'system', 'FAILED', { reason: 'TIMEOUT' });
@@ -105,11 +107,16 @@ const timeOut: Rule<'timeOut'> = (draft, { delivery }, clock) => {
 const giveUp: Rule<'giveUp'> = (draft, { delivery }, clock) => {
   const { task } = draft;
   const isAsking = task.state === 'INPUT_REQUIRED' || task.state === 'AUTH_REQUIRED';
-  if (isFinished(draft) || delivery !== task.delivery || !isAsking) return nothing;
+  if (isFinished(draft) || delivery !== task.delivery || !isAsking) return overtaken(draft, 'INPUT', delivery);
   endDelivery(draft, 'system', { outcome: { outcome: 'CANCELED' }, keepsPlace: true }, clock);
   clearDeadline(draft, 'INPUT');
   move(draft, 'system', 'CANCELED', { reason: 'INPUT_TIMEOUT' });
   return undefined;
+};
+
+/** The deadline fell due and no longer matters: it goes, unless a later delivery has set it anew. */
+const overtaken = (draft: Draft, deadline: DeadlineKind, number: number): undefined => {
+  draft.changes.push({ kind: 'clearDeadline', deadline, number });
 };
 
 export const handingOver = { take: takeRule, resume, lose, release, requeue, expire, timeOut, giveUp };

@@ -16,7 +16,7 @@ export type StatusPayload = { reason?: string; text?: string; messageId?: string
 type DeliveryPayload = { number: number; outcome?: DeliveryOutcome; detail?: string };
 export type TaskEvent = EventLine & { seq: number; actor: string };
 
-type DeadlineKind = 'TTL' | 'TURN' | 'INPUT' | 'GRACE' | 'PLACE';
+export type DeadlineKind = 'TTL' | 'TURN' | 'INPUT' | 'GRACE' | 'PLACE';
 
 /** Changes of rows beside the heads. `at` of everything is the moment of the decision. */
 export type Change =
@@ -32,7 +32,8 @@ export type Change =
   | { kind: 'wait'; lane: LaneHead; rank: number }
   | { kind: 'leave'; lane: LaneHead; rank: number }
   | { kind: 'deadline'; deadline: DeadlineKind; number: number; afterSeconds: number }
-  | { kind: 'clearDeadline'; deadline: DeadlineKind }
+  /** With a number: only if it is still that delivery's. */
+  | { kind: 'clearDeadline'; deadline: DeadlineKind; number?: number }
   | { kind: 'result'; text: string | null }
   | { kind: 'usage'; usage: unknown }
   | { kind: 'dropArtifacts' };

@@ -189,7 +189,7 @@ const deadlineRows = (changes: Change[]): Row[] => {
     if (change.kind === 'deadline')
       rows.set(change.deadline, { kind: change.deadline, number: change.number, after_seconds: change.afterSeconds });
     if (change.kind === 'clearDeadline')
-      rows.set(change.deadline, { kind: change.deadline, number: 0, after_seconds: null });
+      rows.set(change.deadline, { kind: change.deadline, number: change.number ?? null, after_seconds: null });
   }
   return [...rows.values()];
 };

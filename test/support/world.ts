@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Command, Message } from '../../src/core/command.ts';
 import type { Clock } from '../../src/core/decide.ts';
 import type { TaskEvent } from '../../src/core/draft.ts';
+import { createWatchers } from '../../src/core/watch.ts';
 import { type Answer, createWriter } from '../../src/core/writer.ts';
 import { createLog } from '../../src/log.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { createEventLog } from '../../src/store/event-log.ts';
 import { openLogStore } from '../../src/store/log-store.ts';
 import type { TestDatabase } from './database.ts';
 
@@ -28,6 +31,8 @@ export const createWorld = async ({ url, query }: TestDatabase) => {
     turnSeconds: 1_800,
   } as const;
 
+  const { pool, close: closePool } = openDatabase(url, createLog('silent'));
+  const watchers = createWatchers(createEventLog(pool));
   const told = new Map<string, TaskEvent[]>();
   let flushes = 0;
   const store = openLogStore({ url, log: createLog('silent'), defaultTtlSeconds: 3_600 });
@@ -41,6 +46,7 @@ export const createWorld = async ({ url, query }: TestDatabase) => {
     clock,
     freshVersion: () => Math.floor(Math.random() * 2 ** 47),
     onCommit: (committed) => {
+      watchers.publish(committed);
       for (const { task, events } of committed) told.set(task.key, [...(told.get(task.key) ?? []), ...events]);
     },
   });
@@ -135,10 +141,13 @@ export const createWorld = async ({ url, query }: TestDatabase) => {
     newContext,
     readLog,
     told,
+    watchers,
+    pool,
     flushes: () => flushes,
     close: async () => {
       await writer.stop();
       await store.close();
+      await closePool();
     },
   };
 };

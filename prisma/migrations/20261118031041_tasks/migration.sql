@@ -550,7 +550,7 @@ BEGIN
         delivery int, delivery_state delivery_state, holder uuid, last_n int, rank bigint, attempts int, turn_seq int, agent uuid,
         agent_name text, moved boolean, started boolean, finished boolean)
     ) h
-    WHERE task.key = h.key AND h.grp <> ALL (missed);
+    WHERE task.key = h.key AND h.seq <> task.last_seq AND h.grp <> ALL (missed); -- a head may only be looked at
 
   INSERT INTO event (task_key, seq, first_seq, kind, "from", "to", actor, at, payload)
     SELECT e.task, e.seq, e.first_seq, e.kind::event_kind, e."from", e."to", e.actor, decided_at, e.payload::json
@@ -583,8 +583,9 @@ BEGIN
   END IF;
 
   IF json_array_length(deadlines) > 0 THEN
-    DELETE FROM deadline USING json_to_recordset(deadlines) d(grp int, task uuid, kind deadline_kind, after_seconds float)
-      WHERE d.after_seconds IS NULL AND deadline.task_key = d.task AND deadline.kind = d.kind AND d.grp <> ALL (missed);
+    DELETE FROM deadline USING json_to_recordset(deadlines) d(grp int, task uuid, kind deadline_kind, number int, after_seconds float)
+      WHERE d.after_seconds IS NULL AND deadline.task_key = d.task AND deadline.kind = d.kind
+        AND coalesce(d.number, deadline.number) = deadline.number AND d.grp <> ALL (missed);
     INSERT INTO deadline (task_key, kind, number, at)
       SELECT d.task, d.kind, d.number, hub_now() + make_interval(secs => d.after_seconds)
       FROM json_to_recordset(deadlines) d(grp int, task uuid, kind deadline_kind, number int, after_seconds float)

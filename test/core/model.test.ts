@@ -1,0 +1,24 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { useDatabase } from '../support/database.ts';
+import { createWorld } from '../support/world.ts';
+const database = useDatabase();
+let world: Awaited<ReturnType<typeof createWorld>>;
+beforeAll(async () => { world = await createWorld(database); });
+afterAll(() => world.close());
+test('probe', async () => {
+  const task = await world.working();
+  await world.writer.submit({ kind: 'cancel', task: task.key, actor: 'ada', reason: 'X' });
+  const a = await world.writer.submit({ kind: 'release', task: task.key, delivery: 1 }).catch((e) => e);
+  console.log('release', a);
+  const c = await world.newContext();
+  const create = world.create(c);
+  await world.writer.submit(create);
+  const b = await world.writer.submit({ kind: 'complete', task: create.task, fence: { agent: world.agent, delivery: 1 } }).catch((e) => e);
+  console.log('queued complete', b, (await database.query('select * from waiting where context_key=$1', [c])).rows, (await database.query('select * from lane where context_key=$1', [c])).rows);
+  const t0 = Date.now();
+  const t = await world.working();
+  for (let i = 0; i < 200; i++) await t.chunk('x');
+  console.log('200 submits', Date.now() - t0);
+  expect(randomUUID()).toBeTruthy();
+});
