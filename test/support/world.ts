@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command, Message } from '../../src/core/command.ts';
 import type { Clock } from '../../src/core/decide.ts';
+import { type AgentSide, createDispatcher } from '../../src/core/dispatcher.ts';
 import type { TaskEvent } from '../../src/core/draft.ts';
 import { createWatchers } from '../../src/core/watch.ts';
 import { type Answer, createWriter } from '../../src/core/writer.ts';
@@ -8,6 +9,7 @@ import { createLog } from '../../src/log.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createEventLog } from '../../src/store/event-log.ts';
 import { openLogStore } from '../../src/store/log-store.ts';
+import { createQueueStore } from '../../src/store/queue.ts';
 import type { TestDatabase } from './database.ts';
 
 /** A network with a user and an agent, and a writer on its database. */
@@ -50,6 +52,26 @@ export const createWorld = async ({ url, query }: TestDatabase) => {
       for (const { task, events } of committed) told.set(task.key, [...(told.get(task.key) ?? []), ...events]);
     },
   });
+
+  const handed: { agent: string; task: string; delivery: number; holder: string | null }[] = [];
+  /** An agent's side that takes everything over one connection. */
+  const agents = (holder: string, instance: string): AgentSide => ({
+    takers: () => [{ agent, taker: { holder, instance } }],
+    handOver: ({ key, delivery, holder }) => handed.push({ agent, task: key, delivery, holder }),
+  });
+  const createInstance = (leaseSeconds = 10) => {
+    const [holder, instance] = [randomUUID(), randomUUID()];
+    const queue = createQueueStore(pool);
+    const dispatcher = createDispatcher({
+      writer,
+      queue,
+      agents: agents(holder, instance),
+      instance,
+      leaseSeconds,
+      log: createLog('silent'),
+    });
+    return { holder, instance, ...dispatcher };
+  };
 
   const newContext = async (): Promise<string> => {
     const key = randomUUID();
@@ -142,6 +164,8 @@ export const createWorld = async ({ url, query }: TestDatabase) => {
     readLog,
     told,
     watchers,
+    handed,
+    createInstance,
     pool,
     flushes: () => flushes,
     close: async () => {

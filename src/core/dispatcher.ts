@@ -1,0 +1,89 @@
+import type { Command, Taker } from './command.ts';
+import type { DeadlineKind } from './draft.ts';
+import type { TaskHead } from './head.ts';
+import type { Log } from './log.ts';
+import type { Writer } from './writer.ts';
+
+// Brings work to the agents that are connected here, and acts on what falls due. Every instance runs all of it at once:
+// whoever is first commits, the compare-and-set of the writer decides, and who comes second finds nothing to do.
+
+/** The agents' side: the hub, or whoever else hands work over. */
+export type AgentSide = {
+  /** The agents that have a place here, with the connection that would take. */
+  takers(): { agent: string; taker: Taker }[];
+  /** The delivery is the connection's now. */
+  handOver(task: TaskHead): void;
+};
+
+export type QueueStore = {
+  /** The first in line of lanes whose place is free, by rank. */
+  readReady(agents: string[], limit: number): Promise<{ agent: string; task: string }[]>;
+  readDue(limit: number): Promise<{ task: string; kind: DeadlineKind; delivery: number }[]>;
+  /** This instance lives, by the database's clock. */
+  renew(instance: string, seconds: number): Promise<void>;
+  /** Deliveries whose instance is overdue. */
+  readOrphans(limit: number): Promise<{ task: string; delivery: number; holder: string }[]>;
+  /** Instances that are overdue and have nothing left. */
+  buryInstances(): Promise<void>;
+};
+
+export type Dispatcher = {
+  /** Hands out what is ready. Called after a wake-up, and every second. */
+  dispatch(): Promise<void>;
+  /** Renews the lease, and acts on deadlines and on instances that died. Called every second. */
+  patrol(): Promise<void>;
+};
+
+type Options = {
+  writer: Writer;
+  queue: QueueStore;
+  agents: AgentSide;
+  instance: string;
+  leaseSeconds: number;
+  log: Log;
+};
+
+const page = 256;
+
+export const createDispatcher = ({ writer, queue, agents, instance, leaseSeconds, log }: Options): Dispatcher => {
+  const submit = (command: Command): Promise<TaskHead | undefined> =>
+    writer.submit(command).then(
+      ({ task }) => task,
+      (error) => {
+        log.warn({ err: error, kind: command.kind, task: command.task }, 'A command of the dispatcher was refused');
+        return undefined;
+      },
+    );
+
+  const dispatch = async (): Promise<void> => {
+    const takers = new Map(agents.takers().map(({ agent, taker }) => [agent, taker]));
+    if (takers.size === 0) return;
+    const ready = await queue.readReady([...takers.keys()], page);
+    await Promise.all(
+      ready.map(async ({ agent, task }) => {
+        const taker = takers.get(agent);
+        if (!taker) return;
+        const head = await submit({ kind: 'take', task, taker });
+        if (head?.holder === taker.holder && head.deliveryState === 'DELIVERED') agents.handOver(head);
+      }),
+    );
+  };
+
+  const patrol = async (): Promise<void> => {
+    await queue.renew(instance, leaseSeconds);
+    for (const orphan of await queue.readOrphans(page)) await submit({ kind: 'lose', ...orphan });
+    await queue.buryInstances();
+    const due = await queue.readDue(page);
+    await Promise.all(due.map(({ task, kind, delivery }) => submit({ kind: whenDue[kind], task, delivery })));
+  };
+
+  return { dispatch, patrol };
+};
+
+const whenDue = {
+  TTL: 'expire',
+  TURN: 'timeOut',
+  INPUT: 'giveUp',
+  GRACE: 'requeue',
+  PLACE: 'release',
+} as const satisfies Record<DeadlineKind, Command['kind']>;

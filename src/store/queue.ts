@@ -1,0 +1,51 @@
+import type pg from 'pg';
+import type { QueueStore } from '../core/dispatcher.ts';
+
+/** Lanes, deadlines and leases as the dispatcher reads them: few blocks, however long the lines are. */
+export const createQueueStore = (pool: pg.Pool): QueueStore => ({
+  async readReady(agents, limit) {
+    const { rows } = await pool.query({ name: 'read ready', text: readReady, values: [agents, limit] });
+    return rows.map(({ agent_id, head }) => ({ agent: agent_id, task: head }));
+  },
+
+  async readDue(limit) {
+    const { rows } = await pool.query({
+      name: 'read due',
+      text: 'select task_key, kind, number from deadline where at <= hub_now() order by at limit $1',
+      values: [limit],
+    });
+    return rows.map(({ task_key, kind, number }) => ({ task: task_key, kind, delivery: number }));
+  },
+
+  async renew(instance, seconds) {
+    await pool.query({
+      name: 'renew instance',
+      text: `insert into instance (boot_id, until) values ($1, hub_now() + make_interval(secs => $2))
+        on conflict (boot_id) do update set until = excluded.until`,
+      values: [instance, seconds],
+    });
+  },
+
+  async readOrphans(limit) {
+    const { rows } = await pool.query({
+      name: 'read orphans',
+      text: `select d.task_key, d.number, d.holder from instance i join delivery d on d.instance = i.boot_id
+        where i.until < hub_now() and d.holder is not null limit $1`,
+      values: [limit],
+    });
+    return rows.map(({ task_key, number, holder }) => ({ task: task_key, delivery: number, holder }));
+  },
+
+  async buryInstances() {
+    await pool.query(
+      'delete from instance i where until < hub_now() and not exists (select from delivery d where d.instance = i.boot_id and d.holder is not null)',
+    );
+  },
+});
+
+const readReady = `
+  select ready.agent_id, ready.head from unnest($1::uuid[]) wanted(agent)
+  cross join lateral (
+    select agent_id, head, head_rank from lane where agent_id = wanted.agent and running is null and head is not null
+    order by head_rank limit $2
+  ) ready order by ready.head_rank limit $2`;

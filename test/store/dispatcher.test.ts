@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { useDatabase } from '../support/database.ts';
+import { createWorld } from '../support/world.ts';
+
+const database = useDatabase();
+let world: Awaited<ReturnType<typeof createWorld>>;
+beforeAll(async () => {
+  world = await createWorld(database);
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  await database.query('truncate task, lane, waiting, deadline, instance, feed cascade');
+  world.handed.length = 0;
+});
+
+const row = async (sql: string, values: unknown[] = []) => (await database.query(sql, values)).rows[0];
+const stateOf = (task: string) =>
+  row('select state, reason, delivery, delivery_state, holder from task where key = $1', [task]);
+/** Time passes for what falls due: by the database's clock alone. */
+const fallDue = (task: string, kind: string) =>
+  database.query(
+    "update deadline set at = now() - interval '1 second' where task_key = $1 and kind = $2::deadline_kind",
+    [task, kind],
+  );
+const submitted = async (context?: string) => {
+  const create = world.create(context ?? (await world.newContext()));
+  await world.writer.submit(create);
+  return create.task;
+};
+
+test('work goes to a connected agent: contexts side by side, a context one at a time, in order', async () => {
+  const [one, other] = [await world.newContext(), await world.newContext()];
+  const [first, second] = [await submitted(one), await submitted(one)];
+  const beside = await submitted(other);
+  const { dispatch, holder } = world.createInstance();
+  await dispatch();
+  expect(world.handed.map(({ task }) => task).sort()).toEqual([first, beside].sort());
+  await dispatch();
+  expect(world.handed).toHaveLength(2);
+  await world.writer.submit({ kind: 'complete', task: first, fence: { agent: world.agent, delivery: 1, holder } });
+  await dispatch();
+  expect(world.handed.at(-1)).toMatchObject({ task: second, delivery: 1, holder });
+});
+
+test('of two dispatchers that see the same work one hands it over', async () => {
+  for (let n = 0; n < 20; n++) await submitted();
+  const [one, other] = [world.createInstance(), world.createInstance()];
+  await Promise.all([one.dispatch(), other.dispatch()]);
+  expect(new Set(world.handed.map(({ task }) => task)).size).toBe(20);
+  expect(world.handed).toHaveLength(20);
+});
+
+test('what nobody acknowledged in time expires, and its place in line is free', async () => {
+  const task = await submitted();
+  await fallDue(task, 'TTL');
+  await world.createInstance().patrol();
+  expect(await stateOf(task)).toMatchObject({ state: 'EXPIRED', reason: 'TTL' });
+  expect(await row('select count(*)::int as lanes from lane')).toEqual({ lanes: 0 });
+});
+
+test('a turn that takes too long fails; its place is free when the agent had time to stop', async () => {
+  const context = await world.newContext();
+  const [task, next] = [await submitted(context), await submitted(context)];
+  const { dispatch, patrol } = world.createInstance();
+  await dispatch();
+  await fallDue(task, 'TURN');
+  await patrol();
+  expect(await stateOf(task)).toMatchObject({ state: 'FAILED', reason: 'TIMEOUT' });
+  await dispatch();
+  expect(world.handed).toHaveLength(1);
+  await fallDue(task, 'PLACE');
+  await patrol();
+  await dispatch();
+  expect(world.handed.at(-1)).toMatchObject({ task: next });
+});
+
+test('a question that nobody answers is given up', async () => {
+  const task = await world.working();
+  await world.writer.submit({ kind: 'ask', task: task.key, fence: task.fence, state: 'INPUT_REQUIRED' });
+  await fallDue(task.key, 'INPUT');
+  await world.createInstance().patrol();
+  expect(await stateOf(task.key)).toMatchObject({ state: 'CANCELED', reason: 'INPUT_TIMEOUT' });
+});
+
+test('an instance that stops renewing loses its deliveries; after the grace they go to another', async () => {
+  const task = await submitted();
+  const [dying, living] = [world.createInstance(), world.createInstance()];
+  await dying.patrol();
+  await dying.dispatch();
+  await living.patrol();
+  expect(await stateOf(task)).toMatchObject({ holder: dying.holder });
+
+  await database.query("update instance set until = now() - interval '1 second' where boot_id = $1", [dying.instance]);
+  await living.patrol();
+  expect(await stateOf(task)).toMatchObject({ state: 'SUBMITTED', delivery_state: 'DELIVERED', holder: null });
+  const zombie = { kind: 'complete', task, fence: { agent: world.agent, delivery: 1, holder: dying.holder } } as const;
+  await expect(world.writer.submit(zombie)).rejects.toMatchObject({ code: 'STALE_DELIVERY' });
+
+  await fallDue(task, 'GRACE');
+  await living.patrol();
+  await living.dispatch();
+  expect(world.handed.at(-1)).toMatchObject({ task, delivery: 2, holder: living.holder });
+  expect(await row('select count(*)::int as instances from instance where boot_id = $1', [dying.instance])).toEqual({
+    instances: 0,
+  });
+});
+
+test('an agent that comes back in time goes on with its delivery', async () => {
+  const task = await world.working();
+  await world.writer.submit({ kind: 'lose', task: task.key, delivery: 1, holder: task.holder });
+  const { holder, instance, patrol } = world.createInstance();
+  await world.writer.submit({ kind: 'resume', task: task.key, delivery: 1, taker: { holder, instance } });
+  await fallDue(task.key, 'GRACE');
+  await patrol();
+  await world.writer.submit({ kind: 'complete', task: task.key, fence: { ...task.fence, holder } });
+  expect(await stateOf(task.key)).toMatchObject({ state: 'COMPLETED', delivery: 1 });
+});
+
+test('a deadline that no longer matters goes away, a newer one stays', async () => {
+  const task = await submitted();
+  await database.query("insert into deadline values ($1, 'TURN', 7, now()), ($1, 'INPUT', 1, now())", [task]);
+  await world.createInstance().patrol();
+  expect((await database.query('select kind from deadline where task_key = $1', [task])).rows).toEqual([
+    { kind: 'TTL' },
+  ]);
+  expect(await stateOf(task)).toMatchObject({ state: 'SUBMITTED' });
+});
+
+test('finding work reads as few blocks among 20,000 waiting as among 1,000', async () => {
+  const blocks = async (lanes: number): Promise<number> => {
+    await database.query('truncate lane');
+    await database.query(
+      `insert into lane (agent_id, context_key, version, head, head_rank, waiting)
+       select $1, gen_random_uuid(), 1, gen_random_uuid(), n, 1 from generate_series(1, $2) n`,
+      [world.agent, lanes],
+    );
+    await database.query('vacuum analyze lane');
+    const { rows } = await database.query(
+      `explain (analyze, buffers, format json) select agent_id, head, head_rank from lane
+       where agent_id = '${world.agent}' and running is null and head is not null order by head_rank limit 64`,
+    );
+    const { Plan: plan } = rows[0]['QUERY PLAN'][0];
+    return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+  };
+  const [few, many] = [await blocks(1_000), await blocks(20_000)];
+  expect(many).toBeLessThanOrEqual(few + 3);
+});
