@@ -3,7 +3,7 @@ import { type Clock, nothing, type Rule } from './decide.ts';
 import type { DeliveryOutcome } from './delivery-state.ts';
 import { DomainError } from './domain-error.ts';
 import { advance, type Draft, isFinished, log, move, say } from './draft.ts';
-import { textOfTurn } from './head.ts';
+import { type TaskHead, textOfTurn } from './head.ts';
 import { clearDeadline, endDelivery, setDeadline } from './lane.ts';
 import { isTerminal, type TaskState } from './task-state.ts';
 
@@ -13,6 +13,7 @@ type Fenced = { fence: Fence; n?: number };
 
 const acknowledge: Rule<'acknowledge'> = (draft, report) => {
   const { task } = draft;
+  if (isFinished(draft) && report.fence.agent === task.executor.id) throw stale(task, report.fence); // too late to start
   if (checkFence(draft, report) === nothing || task.deliveryState === 'ACKED' || task.deliveryState === 'WORKING')
     return nothing;
   advance(draft, task.executor.name, 'ACKED');
@@ -90,16 +91,12 @@ const finish = (draft: Draft, to: TaskState & DeliveryOutcome, report: Final, cl
 /** Throws for a stranger, a former holder or a finished task; `nothing` for a report that was stored already. */
 const checkFence = ({ task }: Draft, { fence, n }: Fenced): undefined | typeof nothing => {
   if (fence.agent !== task.executor.id) throw new DomainError('NOT_FOUND', `There is no task ${task.id}`);
-  const facts = { taskId: task.id, state: task.state, expected: task.delivery, actual: fence.delivery };
-  if (
-    fence.delivery !== task.delivery ||
-    (fence.holder !== undefined && fence.holder !== task.holder && !isTerminal(task.state))
-  )
-    throw new DomainError('STALE_DELIVERY', `Delivery ${fence.delivery} of task ${task.id} is no longer yours`, facts);
-  if (isTerminal(task.state))
-    throw new DomainError('ILLEGAL_TRANSITION', `Task ${task.id} is ${task.state} already`, facts);
-  if (task.deliveryState === 'ENDED')
-    throw new DomainError('STALE_DELIVERY', `Delivery ${fence.delivery} of task ${task.id} has ended`, facts);
+  const isFinal = isTerminal(task.state);
+  const isOthers = fence.holder !== undefined && fence.holder !== task.holder && !isFinal;
+  if (fence.delivery !== task.delivery || isOthers) throw stale(task, fence);
+  const facts = { taskId: task.id, state: task.state };
+  if (isFinal) throw new DomainError('ILLEGAL_TRANSITION', `Task ${task.id} is ${task.state} already`, facts);
+  if (task.deliveryState === 'ENDED' || task.deliveryState === 'QUEUED') throw stale(task, fence);
   if (n === undefined) return undefined;
   if (n <= task.lastN) return nothing;
   if (n > task.lastN + 1)
@@ -111,6 +108,14 @@ const checkFence = ({ task }: Draft, { fence, n }: Fenced): undefined | typeof n
   task.lastN = n;
   return undefined;
 };
+
+const stale = ({ id, state, delivery }: TaskHead, fence: Fence): DomainError =>
+  new DomainError('STALE_DELIVERY', `Delivery ${fence.delivery} of task ${id} is not yours, or no longer`, {
+    taskId: id,
+    state,
+    expected: delivery,
+    actual: fence.delivery,
+  });
 
 /** A report that shows work moves delivery and task to WORKING first. */
 const startWork = (draft: Draft, text?: string): void => {

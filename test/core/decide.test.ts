@@ -125,7 +125,7 @@ const table: Record<CommandKind, Record<TaskState, Cell>> = {
   reassign: row(
     `  SUBMITTED      SUBMITTED      SUBMITTED      SUBMITTED      ILLEGAL_TRANSITION SUBMITTED SUBMITTED SUBMITTED SUBMITTED`,
   ),
-  acknowledge: row(`SUBMITTED     -              STALE_DELIVERY -              ${'ILLEGAL_TRANSITION '.repeat(5)}`),
+  acknowledge: row(`SUBMITTED     -              STALE_DELIVERY -              ${'STALE_DELIVERY '.repeat(5)}`),
   progress: row(`  WORKING        WORKING        STALE_DELIVERY WORKING        ${'ILLEGAL_TRANSITION '.repeat(5)}`),
   artifact: row(`  WORKING        WORKING        STALE_DELIVERY WORKING        ${'ILLEGAL_TRANSITION '.repeat(5)}`),
   say: row(`       SUBMITTED      WORKING        STALE_DELIVERY AUTH_REQUIRED  ${'ILLEGAL_TRANSITION '.repeat(5)}`),
@@ -205,6 +205,11 @@ describe('the fence', () => {
 
   test('a report over a connection that lost the delivery is stale', () => {
     expect(refusal({ ...commands.complete, fence: { ...fence, holder: 'former socket' } })).toBe('STALE_DELIVERY');
+  });
+
+  test('a report on a delivery that was not handed over is stale', () => {
+    const queued = taskIn('SUBMITTED', { deliveryState: 'QUEUED', holder: null });
+    expect(refusal({ ...commands.progress, fence: { agent: 'agent', delivery: 1 } }, queued)).toBe('STALE_DELIVERY');
   });
 
   test('a repeated n is answered and not stored, a leap is refused, the next one is stored', () => {
