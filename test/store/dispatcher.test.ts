@@ -125,23 +125,3 @@ test('a deadline that no longer matters goes away, a newer one stays', async () 
   ]);
   expect(await stateOf(task)).toMatchObject({ state: 'SUBMITTED' });
 });
-
-test('finding work reads as few blocks among 20,000 waiting as among 1,000', async () => {
-  const blocks = async (lanes: number): Promise<number> => {
-    await database.query('truncate lane');
-    await database.query(
-      `insert into lane (agent_id, context_key, version, head, head_rank, waiting)
-       select $1, gen_random_uuid(), 1, gen_random_uuid(), n, 1 from generate_series(1, $2) n`,
-      [world.agent, lanes],
-    );
-    await database.query('vacuum analyze lane');
-    const { rows } = await database.query(
-      `explain (analyze, buffers, format json) select agent_id, head, head_rank from lane
-       where agent_id = '${world.agent}' and running is null and head is not null order by head_rank limit 64`,
-    );
-    const { Plan: plan } = rows[0]['QUERY PLAN'][0];
-    return plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
-  };
-  const [few, many] = [await blocks(1_000), await blocks(20_000)];
-  expect(many).toBeLessThanOrEqual(few + 3);
-});

@@ -110,19 +110,23 @@ export const createModel = () => {
         become(task, 'WORKING');
         task.attempts = 0;
         task.place = { isInterrupted: true, age: moment };
-        return queue(task);
+        queue(task);
+        return;
       case 'cancel':
         if (isTerminal(task)) throw new Refusal('ILLEGAL_TRANSITION');
         end(task, 'CANCELED', { keepsPlace: true });
-        return become(task, 'CANCELED');
+        become(task, 'CANCELED');
+        return;
       case 'retry':
         if (!isTerminal(task) || task.state === 'COMPLETED') throw new Refusal('ILLEGAL_TRANSITION');
-        return startOver(task);
+        startOver(task);
+        return;
       case 'reassign':
         if (task.state === 'COMPLETED') throw new Refusal('ILLEGAL_TRANSITION');
         end(task, 'REASSIGNED', { keepsPlace: true });
         task.executor = command.executor;
-        return startOver(task);
+        startOver(task);
+        return;
       case 'take':
         if (task.deliveryState === 'QUEUED' && lineOf(task)[0] === task.key) take(task, command.taker.holder);
         return;
@@ -142,20 +146,25 @@ export const createModel = () => {
         const isUnread = task.deliveryState === 'DELIVERED';
         const goesOn = (isUnread || task.executor.whenLost === 'REQUEUE') && task.attempts < task.executor.maxAttempts;
         end(task, 'LOST');
-        return goesOn ? queue(task) : become(task, 'FAILED');
+        if (goesOn) queue(task);
+        else become(task, 'FAILED');
+        return;
       }
       case 'expire':
         if (!isNow || !['QUEUED', 'DELIVERED'].includes(task.deliveryState)) return;
         end(task, task.state === 'SUBMITTED' ? 'EXPIRED' : 'FAILED', { keepsPlace: true });
-        return become(task, task.state === 'SUBMITTED' ? 'EXPIRED' : 'FAILED');
+        become(task, task.state === 'SUBMITTED' ? 'EXPIRED' : 'FAILED');
+        return;
       case 'timeOut':
         if (!isNow || !isHeld) return;
         end(task, 'FAILED', { keepsPlace: true });
-        return become(task, 'FAILED');
+        become(task, 'FAILED');
+        return;
       case 'giveUp':
         if (!isNow || !asking.includes(task.state)) return;
         end(task, 'CANCELED', { keepsPlace: true });
-        return become(task, 'CANCELED');
+        become(task, 'CANCELED');
+        return;
     }
   };
 
@@ -166,7 +175,8 @@ export const createModel = () => {
     if (fence.agent !== task.executor.id) throw new Refusal('NOT_FOUND');
     if (last && fence.delivery === task.delivery && task.state === last) return; // its first answer again
     if (fence.delivery !== task.delivery) throw new Refusal('STALE_DELIVERY');
-    if (isTerminal(task)) throw new Refusal('ILLEGAL_TRANSITION');
+    // Too late to start: nobody waits for an acknowledgement any more.
+    if (isTerminal(task)) throw new Refusal(command.kind === 'acknowledge' ? 'STALE_DELIVERY' : 'ILLEGAL_TRANSITION');
     if (fence.holder && fence.holder !== task.holder) throw new Refusal('STALE_DELIVERY');
     if (!held.includes(task.deliveryState)) throw new Refusal('STALE_DELIVERY');
     if (n !== undefined && n <= task.lastN) return;
@@ -183,7 +193,8 @@ export const createModel = () => {
     if (last) {
       for (const to of passesBy(task, last).slice(0, -1)) become(task, to);
       end(task, last as DeliveryOutcome);
-      return become(task, last);
+      become(task, last);
+      return;
     }
     task.deliveryState = 'WORKING';
     if (task.state !== 'WORKING') become(task, 'WORKING');
