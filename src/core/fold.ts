@@ -36,13 +36,16 @@ export const fold = <Item extends { command: Command }>(
     if (decision.kind === 'changed') {
       const { draft } = decision;
       const before = tasks.get(command.task);
-      tasks.set(command.task, {
-        expected: before ? before.expected : task?.seq,
-        ...(before?.created && { created: before.created }),
-        ...(command.kind === 'create' && { created: command.created }),
-        head: draft.task,
-        drafts: [...(before?.drafts ?? []), draft],
-      });
+      if (before) {
+        before.head = draft.task;
+        before.drafts.push(draft);
+      } else
+        tasks.set(command.task, {
+          expected: task?.seq,
+          ...(command.kind === 'create' && { created: command.created }),
+          head: draft.task,
+          drafts: [draft],
+        });
       draft.lanes.forEach((head, index) => {
         const { expected = head.version, isFresh = false } = decided[index] ?? {};
         lanes.set(laneKey(head), { expected, isFresh, head });

@@ -16,7 +16,7 @@ export type EventLog = {
   readEnds(tasks: string[]): Promise<Map<string, LogEnd>>;
 };
 
-export type Watching = {
+type Watching = {
   task: string;
   after: number;
   /** Wait for a retry where the log ends, instead of completing. */
