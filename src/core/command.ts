@@ -79,7 +79,8 @@ export type Command =
   | { kind: 'take'; task: string; taker: Taker }
   | { kind: 'resume'; task: string; delivery: number; taker: Taker }
   | { kind: 'lose'; task: string; delivery: number; holder: string }
-  | { kind: 'release'; task: string; delivery: number }
+  /** `agent`: who had the delivery; the task may be another's by now. */
+  | { kind: 'release'; task: string; delivery: number; agent: string }
   // time
   | { kind: 'requeue'; task: string; delivery: number }
   | { kind: 'expire'; task: string; delivery: number }

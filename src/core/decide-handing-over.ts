@@ -54,10 +54,12 @@ const hold = (draft: Draft, holder: string | null, instance: string | null, deta
   draft.changes.push({ kind: 'delivery', number, state, agent: task.executor.id, holder, instance });
 };
 
-const release: Rule<'release'> = (draft, { delivery }) => {
-  const isLive = delivery === draft.task.delivery && draft.task.deliveryState !== 'ENDED';
-  if (!isLive) freePlace(draft, delivery);
-  return overtaken(draft, 'PLACE', delivery);
+const release: Rule<'release'> = (draft, { delivery, agent }) => {
+  const { task } = draft;
+  const isLive = delivery === task.delivery && task.deliveryState !== 'ENDED';
+  if (isLive) return overtaken(draft, 'PLACE', delivery);
+  freePlace(draft, agent, delivery);
+  return undefined;
 };
 
 /** The grace is over and the agent has not come back. */

@@ -18,7 +18,7 @@ export type AgentSide = {
 export type QueueStore = {
   /** The first in line of lanes whose place is free, by rank. */
   readReady(agents: string[], limit: number): Promise<{ agent: string; task: string }[]>;
-  readDue(limit: number): Promise<{ task: string; kind: DeadlineKind; delivery: number }[]>;
+  readDue(limit: number): Promise<{ task: string; kind: DeadlineKind; delivery: number; agent: string }[]>;
   /** This instance lives, by the database's clock. */
   renew(instance: string, seconds: number): Promise<void>;
   /** Deliveries whose instance is overdue. */
@@ -74,7 +74,7 @@ export const createDispatcher = ({ writer, queue, agents, instance, leaseSeconds
     for (const orphan of await queue.readOrphans(page)) await submit({ kind: 'lose', ...orphan });
     await queue.buryInstances();
     const due = await queue.readDue(page);
-    await Promise.all(due.map(({ task, kind, delivery }) => submit({ kind: whenDue[kind], task, delivery })));
+    await Promise.all(due.map(({ kind, ...delivery }) => submit({ kind: whenDue[kind], ...delivery })));
   };
 
   return { dispatch, patrol };

@@ -79,6 +79,8 @@ export const lanesOf = (command: Command, task: TaskHead | undefined): LaneId[] 
     case 'resume':
     case 'lose':
       return [];
+    case 'release':
+      return task ? [{ agent: command.agent, context: task.context }] : [];
     case 'reassign': {
       if (!task) return [];
       const from = { agent: task.executor.id, context: task.context };

@@ -49,14 +49,14 @@ export const takePlace = (draft: Draft): void => {
   lane.running = { task: draft.task.key, delivery: draft.task.delivery };
 };
 
-/** The place is free again, if this delivery has it. */
-export const freePlace = (draft: Draft, delivery: number): boolean => {
-  const lane = laneOf(draft);
-  if (lane.running?.task !== draft.task.key || lane.running.delivery !== delivery) return false;
+/** The place in the lane of an agent is free again, if this delivery has it. */
+export const freePlace = (draft: Draft, agent: string, delivery: number): void => {
+  const { key, context } = draft.task;
+  const lane = draft.lanes.find((each) => each.agent === agent && each.context === context);
+  draft.changes.push({ kind: 'clearDeadline', deadline: 'PLACE', number: delivery });
+  if (lane?.running?.task !== key || lane.running.delivery !== delivery) return;
   lane.running = null;
   lane.version += 1;
-  draft.changes.push({ kind: 'clearDeadline', deadline: 'PLACE' });
-  return true;
 };
 
 type Ending = {
@@ -74,7 +74,7 @@ export const endDelivery = (draft: Draft, actor: string, { outcome, keepsPlace }
   for (const deadline of ['TTL', 'TURN', 'GRACE'] as const) clearDeadline(draft, deadline);
   if (isQueued) return;
   if (keepsPlace) setDeadline(draft, 'PLACE', clock.placeSeconds);
-  else freePlace(draft, task.delivery);
+  else freePlace(draft, task.executor.id, task.delivery);
 };
 
 export const setDeadline = (

@@ -114,8 +114,16 @@ export const createWriter = ({ store, clock, freshVersion, onCommit }: Options):
       }
     });
     if (committed.length > 0) onCommit(committed);
-    changed.forEach(({ outcomes }, index) => {
-      if (!missed.has(index)) for (const { item, decision } of outcomes) settle(item, decision);
+    changed.forEach(({ group, outcomes }, index) => {
+      if (missed.has(index)) return;
+      // A task that only was refused something was not compared: its head must be fresh.
+      const compared = new Set(group.tasks.map(({ head }) => head.key));
+      for (const { item, decision } of outcomes)
+        if (compared.has(item.command.task) || fresh.has(item.command.task)) settle(item, decision);
+        else {
+          drop([item]);
+          again.push({ ...item, misses: item.misses + 1 });
+        }
     });
     // Where nothing was written nothing confirmed the heads: only fresh ones are good for an answer.
     for (const each of folded.filter(({ group }) => group.tasks.length === 0))

@@ -154,14 +154,14 @@ const deliveryRows = (changes: Change[]): Row[] => {
   for (const change of changes) {
     if (change.kind !== 'delivery') continue;
     const { number, state, outcome = null, agent, holder, instance } = change;
-    const { delivered, acked, started } = rows.get(number) ?? {};
+    const { delivered, acked, started, instance: taker } = rows.get(number) ?? {};
     rows.set(number, {
       number,
       state,
       outcome,
       agent,
       holder,
-      instance,
+      instance: instance ?? taker ?? null,
       delivered: delivered || state === 'DELIVERED',
       acked: acked || state === 'ACKED',
       started: started || state === 'WORKING',
@@ -183,15 +183,23 @@ const waitRows = (changes: Change[]): Row[] => {
   return [...rows.values()];
 };
 
+/** Rows to clear come before rows to set, so a deadline that was set and then cleared is only cleared. */
 const deadlineRows = (changes: Change[]): Row[] => {
-  const rows = new Map<string, Row>();
+  const sets = new Map<string, Row>();
+  const clears = new Map<string, Row>();
   for (const change of changes) {
-    if (change.kind === 'deadline')
-      rows.set(change.deadline, { kind: change.deadline, number: change.number, after_seconds: change.afterSeconds });
-    if (change.kind === 'clearDeadline')
-      rows.set(change.deadline, { kind: change.deadline, number: change.number ?? null, after_seconds: null });
+    if (change.kind === 'deadline') {
+      const { deadline, number, afterSeconds } = change;
+      sets.set(`${deadline}/${number}`, { kind: deadline, number, after_seconds: afterSeconds });
+    }
+    if (change.kind === 'clearDeadline') {
+      const { deadline, number = null } = change;
+      for (const [key, set] of sets)
+        if (set.kind === deadline && (number === null || set.number === number)) sets.delete(key);
+      clears.set(`${deadline}/${number}`, { kind: deadline, number, after_seconds: null });
+    }
   }
-  return [...rows.values()];
+  return [...clears.values(), ...sets.values()];
 };
 
 const detailRow = (changes: Change[]): Row | undefined => {

@@ -11,10 +11,17 @@ export const createQueueStore = (pool: pg.Pool): QueueStore => ({
   async readDue(limit) {
     const { rows } = await pool.query({
       name: 'read due',
-      text: 'select task_key, kind, number from deadline where at <= hub_now() order by at limit $1',
+      text: `select due.task_key, due.kind, due.number, d.agent_id
+        from (select task_key, kind, number, at from deadline where at <= hub_now() order by at limit $1) due
+        left join delivery d using (task_key, number) order by due.at`,
       values: [limit],
     });
-    return rows.map(({ task_key, kind, number }) => ({ task: task_key, kind, delivery: number }));
+    return rows.map(({ task_key, kind, number, agent_id }) => ({
+      task: task_key,
+      kind,
+      delivery: number,
+      agent: agent_id,
+    }));
   },
 
   async renew(instance, seconds) {
@@ -29,8 +36,8 @@ export const createQueueStore = (pool: pg.Pool): QueueStore => ({
   async readOrphans(limit) {
     const { rows } = await pool.query({
       name: 'read orphans',
-      text: `select d.task_key, d.number, d.holder from instance i join delivery d on d.instance = i.boot_id
-        where i.until < hub_now() and d.holder is not null limit $1`,
+      text: `select d.task_key, d.number, d.holder from delivery d left join instance i on i.boot_id = d.instance
+        where d.instance is not null and d.holder is not null and (i.until is null or i.until < hub_now()) limit $1`,
       values: [limit],
     });
     return rows.map(({ task_key, number, holder }) => ({ task: task_key, delivery: number, holder }));

@@ -229,7 +229,7 @@ CREATE TABLE "deadline" (
     "number" INTEGER NOT NULL,
     "at" TIMESTAMPTZ(3) NOT NULL,
 
-    CONSTRAINT "deadline_pkey" PRIMARY KEY ("task_key","kind")
+    CONSTRAINT "deadline_pkey" PRIMARY KEY ("task_key","kind","number")
 );
 
 -- CreateTable
@@ -567,7 +567,7 @@ BEGIN
         holder uuid, instance uuid, delivered boolean, acked boolean, started boolean)
       WHERE d.grp <> ALL (missed)
       ON CONFLICT (task_key, number) DO UPDATE SET state = excluded.state, outcome = excluded.outcome, holder = excluded.holder,
-        instance = excluded.instance, delivered_at = coalesce(delivery.delivered_at, excluded.delivered_at),
+        instance = CASE WHEN excluded.holder IS NOT NULL THEN coalesce(excluded.instance, delivery.instance) END, delivered_at = coalesce(delivery.delivered_at, excluded.delivered_at),
         acked_at = coalesce(delivery.acked_at, excluded.acked_at), started_at = coalesce(delivery.started_at, excluded.started_at),
         ended_at = excluded.ended_at;
   END IF;
@@ -590,7 +590,7 @@ BEGIN
       SELECT d.task, d.kind, d.number, hub_now() + make_interval(secs => d.after_seconds)
       FROM json_to_recordset(deadlines) d(grp int, task uuid, kind deadline_kind, number int, after_seconds float)
       WHERE d.after_seconds IS NOT NULL AND d.grp <> ALL (missed)
-      ON CONFLICT (task_key, kind) DO UPDATE SET number = excluded.number, at = excluded.at;
+      ON CONFLICT (task_key, kind, number) DO UPDATE SET at = excluded.at;
   END IF;
 
   IF json_array_length(lanes) > 0 THEN

@@ -1,0 +1,160 @@
+import { followDelivery, isTerminal } from './check-tasks.ts';
+import type { Counters, Report } from './checker.ts';
+import type { Deed } from './deeds.ts';
+import type { Event, History, Task } from './history.ts';
+
+// Acknowledged ⊆ stored ⊆ attempted. A deed that was told ok is in the log once, where it was told; a refused one is not;
+// an unknown one is there once or not at all. And nothing is there that nobody did.
+
+const slackMs = 250;
+
+export const checkDeeds = (history: History, deeds: Deed[], report: Report): Counters => {
+  const counters: Counters = {
+    deeds: deeds.length,
+    unknown: 0,
+    errors: 0,
+    refused: 0,
+    zombiesRefused: 0,
+    cancelsWon: 0,
+    cancelsLost: 0,
+    retriesWon: 0,
+  };
+  for (const deed of deeds) {
+    const { kind, told } = deed;
+    if (!told) counters.unknown = (counters.unknown ?? 0) + 1;
+    const count = (name: string) => {
+      counters[name] = (counters[name] ?? 0) + 1;
+    };
+    if (told?.at === 'error') {
+      count('errors');
+      report('unexpected error', `${kind} of ${deed.task}: ${told.message}`);
+    }
+    if (told?.at === 'fail') count('refused');
+    if (told?.at === 'fail' && told.code === 'STALE_DELIVERY') count('zombiesRefused');
+    if (kind === 'cancel' && told?.at === 'ok') count('cancelsWon');
+    if (kind === 'cancel' && told?.at === 'fail') count('cancelsLost');
+    if (kind === 'retry' && told?.at === 'ok') count('retriesWon');
+    if (told?.at === 'fail' && told.state !== undefined) checkRefusal(deed, told, history.get(deed.task), report);
+  }
+  checkNamed(history, deeds, report);
+  checkSaid(history, deeds, report);
+  checkEndings(history, deeds, report);
+  return counters;
+};
+
+/** A refusal names a state that the task really had while it was being asked. */
+const checkRefusal = (
+  { kind, ms, task: key }: Deed,
+  told: { ms: number; code: string; state?: string },
+  task: Task | undefined,
+  report: Report,
+): void => {
+  if (!task) {
+    report('refusal', `${kind} of ${key} was refused in ${told.state}, but there is no such task`);
+    return;
+  }
+  const moved = task.events.filter((event) => event.kind === 'STATUS');
+  const had = moved.some(({ to, committedMs }, index) => {
+    const untilMs = moved[index + 1]?.committedMs ?? Number.POSITIVE_INFINITY;
+    return to === told.state && committedMs - slackMs <= told.ms && untilMs + slackMs >= ms;
+  });
+  if (!had)
+    report('refusal', `${kind} of ${key} was refused (${told.code}) because it is ${told.state}; then it never was`);
+};
+
+/** Deeds of people are named in the log. */
+const checkNamed = (history: History, deeds: Deed[], report: Report): void => {
+  const named = new Map(deeds.filter(({ kind }) => firstLine[kind]).map((deed) => [deed.op, deed]));
+  const found = new Map<string, { task: Task; event: Event }>();
+  for (const task of history.values())
+    for (const event of task.events) {
+      if (event.kind !== 'STATUS' || !/^[0-9a-f-]{36}$/.test(event.actor)) continue;
+      const deed = named.get(event.actor);
+      if (!deed || deed.task !== task.key || !firstLine[deed.kind]?.(event))
+        report('never attempted', `${task.key}: seq ${event.seq} ${event.to} by ${event.actor} (${deed?.kind})`);
+      if (found.has(event.actor))
+        report('stored twice', `${task.key}: ${deed?.kind} ${event.actor} again at seq ${event.seq}`);
+      found.set(event.actor, { task, event });
+    }
+  for (const deed of named.values()) {
+    const { op, kind, told, task } = deed;
+    const stored = found.get(op);
+    if (told?.at === 'ok' && !stored) report('lost', `${kind} ${op} of ${task} was told ok and is not stored`);
+    if (told?.at === 'fail' && stored) report('refused, stored', `${kind} ${op} of ${task}`);
+    if (stored) checkMoment(deed, stored.event, report);
+  }
+};
+
+const firstLine: Record<string, (event: Event) => boolean> = {
+  create: ({ from, to }) => from === null && to === 'SUBMITTED',
+  cancel: ({ to }) => to === 'CANCELED',
+  retry: ({ to, payload }) => to === 'SUBMITTED' && payload.reason === 'RETRIED',
+  reassign: ({ to, payload }) => to === 'SUBMITTED' && payload.reason === 'REASSIGNED',
+};
+
+/** It was committed after it was asked for and before it was answered. */
+const checkMoment = ({ op, kind, ms, told, task }: Deed, { committedMs }: Event, report: Report): void => {
+  if (committedMs < ms - slackMs) report('moment', `${kind} ${op} of ${task} was stored before it was done`);
+  if (told?.at === 'ok' && committedMs > told.ms + slackMs)
+    report('moment', `${kind} ${op} of ${task} was told ok ${committedMs - told.ms} ms before its commit`);
+};
+
+/** Chunks and progress are known by their texts. */
+const checkSaid = (history: History, deeds: Deed[], report: Report): void => {
+  const attempts = new Map<string, Deed[]>();
+  for (const deed of deeds)
+    if (deed.text !== undefined) {
+      const name = `${deed.task} ${deed.kind} ${deed.text}`;
+      attempts.set(name, [...(attempts.get(name) ?? []), deed]);
+    }
+  const stored = new Map<string, Event>();
+  for (const task of history.values())
+    for (const event of task.events) {
+      const chunk = event.kind === 'ARTIFACT' ? event.payload.parts?.[0]?.text : undefined;
+      const progress = event.kind === 'STATUS' ? event.payload.text : undefined;
+      if (chunk === undefined && progress === undefined) continue;
+      const name = `${task.key} ${chunk === undefined ? 'progress' : 'artifact'} ${chunk ?? progress}`;
+      const [first] = attempts.get(name) ?? [];
+      if (!first) report('never attempted', `${name} at seq ${event.seq}`);
+      else checkMoment({ ...first, told: undefined }, event, report);
+      const before = stored.get(name);
+      if (before) report('stored twice', `${name} at seq ${before.seq} and ${event.seq}`);
+      stored.set(name, event);
+    }
+  for (const [name, all] of attempts) {
+    const event = stored.get(name);
+    const ok = all.filter(({ told }) => told?.at === 'ok');
+    if (ok.length > 0 && !event) report('lost', `${name} was told ok and is not stored`);
+    if (event && all.every(({ told }) => told?.at === 'fail')) report('refused, stored', `${name} at seq ${event.seq}`);
+    for (const { told, isTwice } of ok)
+      if (event && told?.at === 'ok' && !isTwice) {
+        if (told.seq !== event.seq) report('wrong place', `${name} is at seq ${event.seq}, told ${told.seq}`);
+        if (event.committedMs > told.ms + slackMs) report('moment', `${name} was told ok before its commit`);
+      }
+  }
+};
+
+/** An agent that was told that it completed or failed a task did so, in its delivery; and nobody else ends one so. */
+const checkEndings = (history: History, deeds: Deed[], report: Report): void => {
+  const attempted = new Set<string>();
+  const ended = new Map<string, string>();
+  for (const { kind, task, delivery } of deeds) attempted.add(`${kind} ${task}:${delivery}`);
+  for (const task of history.values()) {
+    const { current, see } = followDelivery();
+    for (const event of task.events) {
+      see(event);
+      const { kind, to, payload, seq } = event;
+      if (kind !== 'STATUS' || !to || !isTerminal(to)) continue;
+      ended.set(`${task.key}:${current.number}`, to);
+      const how = to === 'COMPLETED' ? 'complete' : payload.reason === 'SCRIPTED' ? 'fail' : undefined;
+      if (how && !attempted.has(`${how} ${task.key}:${current.number}`))
+        report('never attempted', `${task.key}: ${to} at seq ${seq} in delivery ${current.number}`);
+    }
+  }
+  for (const { kind, task, delivery, told } of deeds) {
+    if (told?.at !== 'ok' || (kind !== 'complete' && kind !== 'fail')) continue;
+    const state = ended.get(`${task}:${delivery}`);
+    if (state !== (kind === 'complete' ? 'COMPLETED' : 'FAILED'))
+      report('lost', `${kind} of ${task}:${delivery} was told ok; it ended ${state}`);
+  }
+};
