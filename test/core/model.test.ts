@@ -238,8 +238,6 @@ const startRun = async () => {
         const { rows } = await client.query(text, [key, number]);
         return { kind: 'release', task: key, delivery: number, agent: rows[0]?.agent_id ?? known.executor.id };
       }
-      case 'release':
-        return { kind: 'release', task: key, delivery: number, agent: known.executor.id };
       default:
         return { kind: each.do, task: key, delivery: number };
     }
@@ -471,6 +469,7 @@ const checkTables = async (contexts: string[], keys: string[]): Promise<TaskHead
     expect(due('PLACE'), 'the deadline of a kept place').toEqual(
       places.filter((each) => each !== number || !isHeld).sort((a, b) => a - b),
     );
+    // Known: what is taken in the commit that queues it has no TTL at all, so only what is there can be compared.
     for (const each of due('TTL'))
       expect([each, head.deliveryState]).toEqual([number, expect.stringMatching(/QUEUED|DELIVERED/)]);
   }
