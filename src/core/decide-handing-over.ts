@@ -73,6 +73,10 @@ const requeue: Rule<'requeue'> = (draft, { delivery }, clock) => {
   if (attempts >= executor.maxAttempts) return lost(draft, 'TOO_MANY_ATTEMPTS', clock);
   endDelivery(draft, 'system', { outcome: { outcome: 'LOST' }, keepsPlace: false }, clock);
   queueUp(draft, 'system', rank);
+  if (task.state === 'AUTH_REQUIRED') {
+    clearDeadline(draft, 'INPUT'); // the question goes with the new delivery
+    setDeadline(draft, 'INPUT', clock.inputSeconds);
+  }
   return undefined;
 };
 
@@ -89,6 +93,7 @@ const expire: Rule<'expire'> = (draft, { delivery }, clock) => {
   if (delivery !== task.delivery || !isUnread) return overtaken(draft, 'TTL', delivery);
   const isNew = task.state === 'SUBMITTED';
   endDelivery(draft, 'system', { outcome: { outcome: isNew ? 'EXPIRED' : 'FAILED' }, keepsPlace: true }, clock);
+  clearDeadline(draft, 'INPUT');
   if (isNew) move(draft, 'system', 'EXPIRED', { reason: 'TTL' });
   else move(draft, 'system', 'FAILED', { reason: 'AGENT_UNREACHABLE' });
   return undefined;

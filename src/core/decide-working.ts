@@ -14,8 +14,19 @@ type Fenced = { fence: Fence; n?: number };
 const acknowledge: Rule<'acknowledge'> = (draft, report) => {
   const { task } = draft;
   if (isFinished(draft) && report.fence.agent === task.executor.id) throw stale(task, report.fence); // too late to start
-  if (checkFence(draft, report) === nothing || task.deliveryState === 'ACKED' || task.deliveryState === 'WORKING')
-    return nothing;
+  if (checkFence(draft, report) === nothing) return nothing;
+  const { deliveryState: state, delivery: number } = task;
+  if (state === 'ACKED' || state === 'WORKING') {
+    if (report.n === undefined) return nothing;
+    // Not needed any more, but counted: the next report has the next n.
+    log(draft, task.executor.name, {
+      kind: 'DELIVERY',
+      from: state,
+      to: state,
+      payload: { number, detail: 'acknowledged' },
+    });
+    return undefined;
+  }
   advance(draft, task.executor.name, 'ACKED');
   clearDeadline(draft, 'TTL');
   return undefined;
@@ -126,6 +137,7 @@ const startWork = (draft: Draft, text?: string): void => {
   }
   if (task.state === 'WORKING') return;
   clearDeadline(draft, 'INPUT');
+  if (task.state === 'AUTH_REQUIRED') setDeadline(draft, 'TURN', task.timeoutSeconds ?? task.executor.turnSeconds);
   move(draft, task.executor.name, 'WORKING', text === undefined ? {} : { text });
 };
 

@@ -16,7 +16,7 @@ export const readTasks = async (client: pg.ClientBase, keys: string[]): Promise<
       left join lateral (
         select array_agg(line ->> 'text' order by e.seq, n) as texts
         from event e cross join lateral json_array_elements(e.payload) with ordinality lines(line, n)
-        where t.state = 'WORKING' and e.task_key = t.key and e.seq > t.turn_seq and e.kind = 'STATUS' and line ->> 'text' is not null
+        where t.state = 'WORKING' and e.task_key = t.key and e.seq > t.turn_seq and e.kind = 'STATUS' and e."to" = 'WORKING' and line ->> 'text' is not null
       ) said on true
       where t.key = any($1)`,
     values: [keys],

@@ -612,6 +612,16 @@ BEGIN
       WHERE lane.agent_id = l.agent AND lane.context_key = l.context AND lane.running IS NULL AND lane.waiting = 0;
   END IF;
 
+  -- What is handed over in the flush that queued it never was first in line; it has to be acknowledged in time all the same.
+  INSERT INTO deadline (task_key, kind, number, at)
+    SELECT h.key, 'TTL', h.delivery, hub_now() + make_interval(secs => default_ttl_seconds)
+    FROM (
+      SELECT * FROM json_to_recordset(heads) h(grp int, key uuid, delivery int, delivery_state delivery_state)
+      UNION ALL SELECT * FROM json_to_recordset(births) b(grp int, key uuid, delivery int, delivery_state delivery_state)
+    ) h
+    WHERE h.delivery_state = 'DELIVERED' AND h.grp <> ALL (missed)
+    ON CONFLICT DO NOTHING;
+
   IF json_array_length(details) > 0 THEN
     INSERT INTO task_detail (task_key, metadata, result, usage)
       SELECT d.task, coalesce(d.metadata, '{}'), d.result, d.usage
