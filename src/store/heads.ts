@@ -59,8 +59,7 @@ export const readRivals = async (client: pg.ClientBase, commands: Bringing[]): P
   return new Map(rows.map((row) => [row.rival_id, taskHead(row)]));
 };
 
-// biome-ignore lint/suspicious/noExplicitAny: a row as the driver gives it, read only here
-const taskHead = (row: any): TaskHead => ({
+const taskHead = (row: pg.QueryResultRow): TaskHead => ({
   key: row.key,
   id: row.id,
   network: row.network_id,
