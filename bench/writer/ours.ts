@@ -34,6 +34,7 @@ export const openOurs = (url: string, { network, user, agent, contexts }: Ground
     maxAttempts: 3,
     graceSeconds: 30,
     turnSeconds: 1_800,
+    capacity: null,
   } as const;
   const [holder, instance] = [randomUUID(), randomUUID()];
   const fence = { agent, delivery: 1, holder };
@@ -52,6 +53,7 @@ export const openOurs = (url: string, { network, user, agent, contexts }: Ground
           id: key,
           network,
           context: contexts[slot] ?? '',
+          contextId: contexts[slot] ?? '',
           root: key,
           parent: null,
           depth: 0,
@@ -62,6 +64,7 @@ export const openOurs = (url: string, { network, user, agent, contexts }: Ground
           priority: 'NORMAL',
           ttlSeconds: null,
           timeoutSeconds: null,
+          hold: null,
           metadata: {},
         },
         message: {

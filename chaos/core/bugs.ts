@@ -45,14 +45,14 @@ export const rememberHeads = (store: LogStore): LogStore => {
   };
 };
 
-/** The bugs of flush_v1. Each change has to find its place in the text, so that a bug cannot silently not be there. */
+/** The bugs of flush_v2. Each change has to find its place in the text, so that a bug cannot silently not be there. */
 export const breakFlush = async (client: pg.Client, bug: Bug): Promise<void> => {
   const changes = textChanges[bug];
   if (!changes) return;
-  const { rows } = await client.query(`select pg_get_functiondef('flush_v1'::regproc) as text`);
+  const { rows } = await client.query(`select pg_get_functiondef('flush_v2'::regproc) as text`);
   let text: string = rows[0].text;
   for (const [right, wrong] of changes) {
-    if (!text.includes(right)) throw new Error(`flush_v1 no longer says "${right}": write the bug ${bug} anew`);
+    if (!text.includes(right)) throw new Error(`flush_v2 no longer says "${right}": write the bug ${bug} anew`);
     text = text.replace(right, wrong);
   }
   await client.query(text);

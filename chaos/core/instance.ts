@@ -51,7 +51,12 @@ const takerOf = (agent: string) => ({ holder: agents.get(agent)?.holder ?? '', i
 const dispatcher = createDispatcher({
   writer: { ...writer, submit: recorded('dispatcher') },
   queue: createQueueStore(pool),
-  agents: { takers: () => orders.agents.map(({ id }) => ({ agent: id, taker: takerOf(id) })), handOver },
+  agents: {
+    ready: () => orders.agents.map(({ id }) => id),
+    reserve: takerOf,
+    giveBack: ignore,
+    handOver: (_, { task }) => handOver(task),
+  },
   instance: boot,
   leaseSeconds: timing.leaseSeconds,
   log,

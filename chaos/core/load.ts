@@ -42,6 +42,7 @@ export const createLoad = ({ orders, random, pool, submit, takerOf, handOver }: 
         id: key,
         network: orders.network,
         context,
+        contextId: context,
         root: key,
         parent: null,
         depth: 0,
@@ -52,6 +53,7 @@ export const createLoad = ({ orders, random, pool, submit, takerOf, handOver }: 
         priority: 'NORMAL',
         ttlSeconds: null,
         timeoutSeconds: scriptOf(key).ending === 'hang' ? timing.hangSeconds : null,
+        hold: null,
         metadata: {},
       },
       message: {
@@ -123,4 +125,5 @@ const executorOf = ({ id, name }: { id: string; name: string }): Executor => ({
   maxAttempts: timing.maxAttempts,
   graceSeconds: timing.graceSeconds,
   turnSeconds: timing.turnSeconds,
+  capacity: null,
 });

@@ -1,4 +1,4 @@
-import type { Executor, Priority } from './head.ts';
+import type { Executor, Hold, Priority } from './head.ts';
 
 // Everything that can happen to a task. Each door translates into these; nobody else changes a task.
 
@@ -34,14 +34,16 @@ export type Chunk = {
 /** Who may report: the agent, the delivery it was given and, on the hub, the connection that holds it. */
 export type Fence = { agent: string; delivery: number; holder?: string };
 
-/** Who takes a delivery: the connection, and the instance that has it. */
+/** Who takes a delivery: the connection, and the instance that has it. An agent that works by GraphQL has neither. */
 export type Taker = { holder: string; instance: string };
 
 export type NewTask = {
   key: string;
   id: string;
   network: string;
+  /** The context's key, and the id that people know it by. It is made with the task if it is new. */
   context: string;
+  contextId: string;
   root: string;
   parent: string | null;
   depth: number;
@@ -52,6 +54,8 @@ export type NewTask = {
   priority: Priority;
   ttlSeconds: number | null;
   timeoutSeconds: number | null;
+  /** What it costs, and whom; null: it is free. */
+  hold: Hold | null;
   metadata: Record<string, unknown>;
 };
 
@@ -63,8 +67,8 @@ export type Command =
   | { kind: 'create'; task: string; created: NewTask; message: Message; taker?: Taker }
   | (Asking & { kind: 'followUp'; message: Message })
   | (Asking & { kind: 'cancel'; reason: string; text?: string })
-  | (Asking & { kind: 'retry' })
-  | (Asking & { kind: 'reassign'; executor: Executor })
+  | (Asking & { kind: 'retry'; hold?: Hold | null })
+  | (Asking & { kind: 'reassign'; executor: Executor; hold?: Hold | null })
   // doing work
   | (Report & { kind: 'acknowledge' })
   | (Report & { kind: 'progress'; text?: string })
@@ -76,11 +80,11 @@ export type Command =
   | (Report & { kind: 'reject'; reason: string; message?: Message })
   | (Report & { kind: 'stop'; message?: Message })
   // handing over
-  | { kind: 'take'; task: string; taker: Taker }
-  | { kind: 'resume'; task: string; delivery: number; taker: Taker }
+  | { kind: 'take'; task: string; agent: string; taker: Taker | null }
+  | { kind: 'resume'; task: string; agent: string; delivery: number; taker: Taker }
   | { kind: 'lose'; task: string; delivery: number; holder: string }
-  /** `agent`: who had the delivery; the task may be another's by now. */
-  | { kind: 'release'; task: string; delivery: number; agent: string }
+  /** `agent`: who had the delivery; the task may be another's by now. `isConfirmed`: it said that it stopped. */
+  | { kind: 'release'; task: string; delivery: number; agent: string; isConfirmed?: boolean }
   // time
   | { kind: 'requeue'; task: string; delivery: number }
   | { kind: 'expire'; task: string; delivery: number }

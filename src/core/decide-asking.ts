@@ -1,8 +1,9 @@
+import { hold, settle } from './charge.ts';
 import type { Rule } from './decide.ts';
 import { take } from './decide-handing-over.ts';
 import { DomainError } from './domain-error.ts';
 import { type Draft, illegal, isFinished, log, move, say } from './draft.ts';
-import { clearDeadline, endDelivery, newRank, queueUp } from './lane.ts';
+import { clearDeadline, endDelivery, hasRoom, newRank, queueUp } from './lane.ts';
 
 // The requester's side: ask for work, answer a question, cancel, ask again.
 
@@ -10,10 +11,11 @@ const create: Rule<'create'> = (draft, { created, message, taker }, clock) => {
   const actor = created.requester.name;
   log(draft, actor, { kind: 'STATUS', from: null, to: 'SUBMITTED', payload: {} });
   say(draft, message);
+  hold(draft, created.hold);
   queueUp(draft, actor, newRank(draft, clock));
   // Only when nobody is ahead: then the agent gets it in the same commit.
   const [lane] = draft.lanes;
-  if (taker && lane?.running === null && lane.waiting === 1) take(draft, taker);
+  if (taker && lane?.running === null && lane.waiting === 1 && hasRoom(draft)) take(draft, taker);
   return undefined;
 };
 
@@ -40,26 +42,30 @@ const cancel: Rule<'cancel'> = (draft, { actor, reason, text }, clock) => {
   if (isFinished(draft)) throw illegal(draft.task, 'CANCELED');
   endDelivery(draft, actor, { outcome: { outcome: 'CANCELED' }, keepsPlace: true }, clock);
   clearDeadline(draft, 'INPUT');
+  settle(draft, 'RELEASED');
   draft.changes.push({ kind: 'result', text: text ?? null });
   move(draft, actor, 'CANCELED', { reason, ...(text !== undefined && { text }) });
   return undefined;
 };
 
-const retry: Rule<'retry'> = (draft, { actor }, clock) => {
+const retry: Rule<'retry'> = (draft, { actor, hold: price = null }, clock) => {
   if (!isFinished(draft)) throw illegal(draft.task, 'SUBMITTED');
   startOver(draft);
+  hold(draft, price);
   move(draft, actor, 'SUBMITTED', { reason: 'RETRIED' });
   queueUp(draft, actor, newRank(draft, clock));
   return undefined;
 };
 
-const reassign: Rule<'reassign'> = (draft, { actor, executor }, clock) => {
+const reassign: Rule<'reassign'> = (draft, { actor, executor, hold: price = null }, clock) => {
   const { task } = draft;
   if (task.state === 'COMPLETED') throw illegal(task, 'SUBMITTED');
   endDelivery(draft, actor, { outcome: { outcome: 'REASSIGNED' }, keepsPlace: true }, clock);
   clearDeadline(draft, 'INPUT');
+  settle(draft, 'RELEASED');
   startOver(draft);
   task.executor = executor;
+  hold(draft, price);
   move(draft, actor, 'SUBMITTED', { reason: 'REASSIGNED' });
   queueUp(draft, actor, newRank(draft, clock));
   return undefined;

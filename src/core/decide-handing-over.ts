@@ -1,30 +1,34 @@
+import { settle } from './charge.ts';
 import type { Taker } from './command.ts';
 import { type Clock, nothing, type Rule } from './decide.ts';
 import { DomainError } from './domain-error.ts';
 import { advance, type DeadlineKind, type Draft, isFinished, laneOf, log, move } from './draft.ts';
-import { clearDeadline, endDelivery, freePlace, queueUp, setDeadline, takePlace } from './lane.ts';
+import { clearDeadline, endDelivery, freePlace, hasRoom, queueUp, setDeadline, takePlace } from './lane.ts';
 
 // The dispatcher's and the patrols' side. They may come late or twice: what no longer holds changes nothing.
 
-const takeRule: Rule<'take'> = (draft, { taker }) => {
+const takeRule: Rule<'take'> = (draft, { agent, taker }) => {
   const { task } = draft;
+  if (task.executor.id !== agent) return nothing; // reassigned since somebody looked
   const lane = laneOf(draft);
   if (task.deliveryState !== 'QUEUED' || lane.running !== null || lane.first !== task.key) return nothing;
+  if (!hasRoom(draft)) return nothing;
   take(draft, taker);
   return undefined;
 };
 
-export const take = (draft: Draft, { holder, instance }: Taker): void => {
+export const take = (draft: Draft, taker: Taker | null): void => {
   const { task } = draft;
   takePlace(draft);
-  task.holder = holder;
+  task.holder = taker?.holder ?? null;
   task.attempts += 1;
-  advance(draft, 'system', 'DELIVERED', { instance });
+  advance(draft, 'system', 'DELIVERED', taker ? { instance: taker.instance } : {});
   setDeadline(draft, 'TURN', task.timeoutSeconds ?? task.executor.turnSeconds);
 };
 
-const resume: Rule<'resume'> = (draft, { delivery, taker }) => {
+const resume: Rule<'resume'> = (draft, { agent, delivery, taker }) => {
   const { task } = draft;
+  if (task.executor.id !== agent) throw new DomainError('NOT_FOUND', `There is no task ${task.id}`);
   if (delivery !== task.delivery || task.deliveryState === 'QUEUED' || task.deliveryState === 'ENDED')
     throw new DomainError('STALE_DELIVERY', `Delivery ${delivery} of task ${task.id} is no longer yours`, {
       taskId: task.id,
@@ -54,10 +58,11 @@ const hold = (draft: Draft, holder: string | null, instance: string | null, deta
   draft.changes.push({ kind: 'delivery', number, state, agent: task.executor.id, holder, instance });
 };
 
-const release: Rule<'release'> = (draft, { delivery, agent }) => {
+const release: Rule<'release'> = (draft, { delivery, agent, isConfirmed }) => {
   const { task } = draft;
   const isLive = delivery === task.delivery && task.deliveryState !== 'ENDED';
   if (isLive) return overtaken(draft, 'PLACE', delivery);
+  if (isConfirmed) draft.changes.push({ kind: 'confirm', number: delivery });
   freePlace(draft, agent, delivery);
   return undefined;
 };
@@ -83,6 +88,7 @@ const requeue: Rule<'requeue'> = (draft, { delivery }, clock) => {
 const lost = (draft: Draft, reason: string, clock: Clock): undefined => {
   endDelivery(draft, 'system', { outcome: { outcome: 'LOST' }, keepsPlace: false }, clock);
   clearDeadline(draft, 'INPUT');
+  settle(draft, 'RELEASED');
   move(draft, 'system', 'FAILED', { reason });
 };
 
@@ -94,6 +100,7 @@ const expire: Rule<'expire'> = (draft, { delivery }, clock) => {
   const isNew = task.state === 'SUBMITTED';
   endDelivery(draft, 'system', { outcome: { outcome: isNew ? 'EXPIRED' : 'FAILED' }, keepsPlace: true }, clock);
   clearDeadline(draft, 'INPUT');
+  settle(draft, 'RELEASED');
   if (isNew) move(draft, 'system', 'EXPIRED', { reason: 'TTL' });
   else move(draft, 'system', 'FAILED', { reason: 'AGENT_UNREACHABLE' });
   return undefined;
@@ -106,6 +113,7 @@ const timeOut: Rule<'timeOut'> = (draft, { delivery }, clock) => {
     return overtaken(draft, 'TURN', delivery);
   endDelivery(draft, 'system', { outcome: { outcome: 'FAILED' }, keepsPlace: true }, clock);
   clearDeadline(draft, 'INPUT');
+  settle(draft, 'RELEASED');
   move(draft, 'system', 'FAILED', { reason: 'TIMEOUT' });
   return undefined;
 };
@@ -117,6 +125,7 @@ const giveUp: Rule<'giveUp'> = (draft, { delivery }, clock) => {
   if (isFinished(draft) || delivery !== task.delivery || !isAsking) return overtaken(draft, 'INPUT', delivery);
   endDelivery(draft, 'system', { outcome: { outcome: 'CANCELED' }, keepsPlace: true }, clock);
   clearDeadline(draft, 'INPUT');
+  settle(draft, 'RELEASED');
   move(draft, 'system', 'CANCELED', { reason: 'INPUT_TIMEOUT' });
   return undefined;
 };

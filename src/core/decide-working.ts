@@ -1,3 +1,4 @@
+import { settle } from './charge.ts';
 import type { Fence, Message } from './command.ts';
 import { type Clock, nothing, type Rule } from './decide.ts';
 import type { DeliveryOutcome } from './delivery-state.ts';
@@ -93,6 +94,7 @@ const finish = (draft: Draft, to: TaskState & DeliveryOutcome, report: Final, cl
   const message = closeTurn(draft, report.message, clock);
   endDelivery(draft, name, { outcome: { outcome: to }, keepsPlace: false }, clock);
   clearDeadline(draft, 'INPUT');
+  settle(draft, to === 'COMPLETED' ? 'CAPTURED' : 'RELEASED');
   draft.changes.push({ kind: 'result', text: report.message ? textOf(report.message) : null });
   if (report.usage !== undefined) draft.changes.push({ kind: 'usage', usage: report.usage });
   move(draft, name, to, { ...(report.reason && { reason: report.reason }), ...message });

@@ -4,7 +4,7 @@ import { handingOver } from './decide-handing-over.ts';
 import { working } from './decide-working.ts';
 import { DomainError } from './domain-error.ts';
 import type { Draft } from './draft.ts';
-import type { LaneHead, TaskHead } from './head.ts';
+import type { LaneHead, LoadHead, TaskHead } from './head.ts';
 
 // The rules. Pure: the same heads, command and clock give the same decision; nothing is read, nothing is written.
 
@@ -16,6 +16,8 @@ export type Heads = {
   task: TaskHead | undefined;
   /** The task's lane, and the lane it would be reassigned to. */
   lanes: readonly LaneHead[];
+  load?: LoadHead | undefined;
+  available?: bigint | undefined;
 };
 
 export type Decision =
@@ -49,8 +51,14 @@ export const decide = (heads: Heads, command: Command, clock: Clock): Decision =
 };
 
 /** Copies, so that a rule may change them. */
-const begin = ({ task, lanes }: Heads, command: Command): Draft => {
-  const draft = { lanes: lanes.map((lane) => ({ ...lane })), events: [], changes: [] };
+const begin = ({ task, lanes, load, available }: Heads, command: Command): Draft => {
+  const draft = {
+    lanes: lanes.map((lane) => ({ ...lane })),
+    load: load && { ...load },
+    available,
+    events: [],
+    changes: [],
+  };
   if (command.kind === 'create') {
     if (task)
       throw new DomainError('IDEMPOTENCY_CONFLICT', `There is a task ${task.id} already`, {
@@ -85,4 +93,5 @@ const unborn = ({ created }: Extract<Command, { kind: 'create' }>): TaskHead => 
   timeoutSeconds: created.timeoutSeconds,
   turnSeq: 0,
   turn: null,
+  hold: null,
 });

@@ -1,3 +1,4 @@
+import type { Assignment } from './assignment.ts';
 import type { Command, Taker } from './command.ts';
 import type { DeadlineKind } from './draft.ts';
 import type { TaskHead } from './head.ts';
@@ -9,15 +10,19 @@ import type { Writer } from './writer.ts';
 
 /** The agents' side: the hub, or whoever else hands work over. */
 export type AgentSide = {
-  /** The agents that have a place here, with the connection that would take. */
-  takers(): { agent: string; taker: Taker }[];
-  /** The delivery is the connection's now. */
-  handOver(task: TaskHead): void;
+  /** The agents that have a free place here. */
+  ready(): string[];
+  /** A place at one of the agent's connections, until it is used or given back. */
+  reserve(agent: string): Taker | undefined;
+  giveBack(taker: Taker): void;
+  /** The delivery is the connection's now, in the place that was reserved. */
+  handOver(taker: Taker, assignment: Assignment): void;
 };
 
 export type QueueStore = {
   /** The first in line of lanes whose place is free, by rank. */
   readReady(agents: string[], limit: number): Promise<{ agent: string; task: string }[]>;
+  readAssignments(tasks: TaskHead[]): Promise<Assignment[]>;
   readDue(limit: number): Promise<{ task: string; kind: DeadlineKind; delivery: number; agent: string }[]>;
   /** This instance lives, by the database's clock. */
   renew(instance: string, seconds: number): Promise<void>;
@@ -43,6 +48,8 @@ type Options = {
   log: Log;
 };
 
+type Taken = { taker: Taker; head: TaskHead };
+
 const page = 256;
 
 export const createDispatcher = ({ writer, queue, agents, instance, leaseSeconds, log }: Options): Dispatcher => {
@@ -56,17 +63,40 @@ export const createDispatcher = ({ writer, queue, agents, instance, leaseSeconds
     );
 
   const dispatch = async (): Promise<void> => {
-    const takers = new Map(agents.takers().map(({ agent, taker }) => [agent, taker]));
-    if (takers.size === 0) return;
-    const ready = await queue.readReady([...takers.keys()], page);
-    await Promise.all(
-      ready.map(async ({ agent, task }) => {
-        const taker = takers.get(agent);
-        if (!taker) return;
-        const head = await submit({ kind: 'take', task, taker });
-        if (head?.holder === taker.holder && head.deliveryState === 'DELIVERED') agents.handOver(head);
-      }),
-    );
+    const wanting = agents.ready();
+    if (wanting.length === 0) return;
+    const ready = await queue.readReady(wanting, page);
+    const taken = await Promise.all(ready.map(({ agent, task }) => take(agent, task)));
+    await handOver(taken.filter((each) => each !== undefined));
+  };
+
+  const take = async (agent: string, task: string): Promise<Taken | undefined> => {
+    const taker = agents.reserve(agent);
+    if (!taker) return undefined;
+    const head = await submit({ kind: 'take', task, agent, taker });
+    if (head?.holder === taker.holder && head.deliveryState === 'DELIVERED') return { taker, head };
+    agents.giveBack(taker);
+    return undefined;
+  };
+
+  const handOver = async (taken: Taken[]): Promise<void> => {
+    if (taken.length === 0) return;
+    try {
+      const assignments = await queue.readAssignments(taken.map(({ head }) => head));
+      const byTask = new Map(assignments.map((assignment) => [assignment.task.key, assignment]));
+      for (const { taker, head } of taken) {
+        const assignment = byTask.get(head.key);
+        if (assignment) agents.handOver(taker, assignment);
+        else agents.giveBack(taker);
+      }
+    } catch (error) {
+      // The agents never heard of them: they are lost, and will be handed over again.
+      for (const { taker, head } of taken) {
+        agents.giveBack(taker);
+        await submit({ kind: 'lose', task: head.key, delivery: head.delivery, holder: taker.holder });
+      }
+      throw error;
+    }
   };
 
   const patrol = async (): Promise<void> => {

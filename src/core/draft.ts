@@ -1,7 +1,7 @@
 import type { Chunk, Message } from './command.ts';
 import { type DeliveryOutcome, type DeliveryState, mayAdvance } from './delivery-state.ts';
 import { DomainError } from './domain-error.ts';
-import type { LaneHead, TaskHead } from './head.ts';
+import type { Hold, LaneHead, LoadHead, TaskHead } from './head.ts';
 import { isTerminal, mayMove, restless, type TaskState } from './task-state.ts';
 
 // What one command changes, while it is being decided: heads as they will be, and the rows that tell it.
@@ -10,7 +10,10 @@ export type EventLine =
   | { kind: 'STATUS'; from: TaskState | null; to: TaskState; payload: StatusPayload }
   | { kind: 'MESSAGE'; from: null; to: null; payload: { message: Message } }
   | { kind: 'ARTIFACT'; from: null; to: null; payload: Chunk }
-  | { kind: 'DELIVERY'; from: DeliveryState | null; to: DeliveryState; payload: DeliveryPayload };
+  | { kind: 'DELIVERY'; from: DeliveryState | null; to: DeliveryState; payload: DeliveryPayload }
+  | { kind: 'CHARGE'; from: ChargeState | null; to: ChargeState; payload: { amount: string } };
+
+export type ChargeState = 'HELD' | 'CAPTURED' | 'RELEASED';
 
 export type StatusPayload = { reason?: string; text?: string; messageId?: string };
 type DeliveryPayload = { number: number; outcome?: DeliveryOutcome; detail?: string };
@@ -36,12 +39,19 @@ export type Change =
   | { kind: 'clearDeadline'; deadline: DeadlineKind; number?: number }
   | { kind: 'result'; text: string | null }
   | { kind: 'usage'; usage: unknown }
-  | { kind: 'dropArtifacts' };
+  | { kind: 'dropArtifacts' }
+  | { kind: 'charge'; run: number; state: ChargeState; hold: Hold }
+  /** The agent said that it stopped. */
+  | { kind: 'confirm'; number: number };
 
 export type Draft = {
   task: TaskHead;
   /** The lane of the task and, in a reassignment, the one it goes to. */
   lanes: LaneHead[];
+  /** Of the agent that takes, if it has a capacity. */
+  load: LoadHead | undefined;
+  /** What the payer's account can cover; undefined: nobody has looked, the database will. */
+  available: bigint | undefined;
   events: TaskEvent[];
   changes: Change[];
 };

@@ -15,7 +15,12 @@ export type Executor = {
   maxAttempts: number;
   graceSeconds: number;
   turnSeconds: number;
+  /** How many tasks at once; null: any number. */
+  capacity: number | null;
 };
+
+/** Money that is reserved for a task, in millionths of a dollar. */
+export type Hold = { account: string; micros: bigint };
 
 export type TaskHead = {
   key: string;
@@ -48,6 +53,8 @@ export type TaskHead = {
   turnSeq: number;
   /** The status texts of the present turn: they become its message if the agent ends it without one. */
   turn: Turn;
+  /** What is reserved for it now; null: it is free, or settled. */
+  hold: Hold | null;
 };
 
 /** Texts, last first: saying one more costs the same however much was said before. */
@@ -70,6 +77,9 @@ export type LaneHead = {
   first: string | null | undefined;
   waiting: number;
 };
+
+/** How much an agent with a capacity does at once. */
+export type LoadHead = { agent: string; version: number; running: number };
 
 const priorities: Record<Priority, number> = { HIGH: 0, NORMAL: 1, LOW: 2 };
 

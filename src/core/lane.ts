@@ -42,11 +42,16 @@ export const queueUp = (draft: Draft, actor: string, rank: number): void => {
 export const newRank = (draft: Draft, { nowMs }: Clock, isInterrupted = false): number =>
   rankOf(draft.task.priority, isInterrupted, nowMs);
 
+/** May the agent do one more at once? Who takes for an agent with a capacity raises the version of its load. */
+export const hasRoom = ({ task, load }: Draft): boolean =>
+  task.executor.capacity === null || (load !== undefined && load.running < task.executor.capacity);
+
 /** The delivery leaves the line and takes the place. */
 export const takePlace = (draft: Draft): void => {
   leaveLine(draft);
   const lane = laneOf(draft);
   lane.running = { task: draft.task.key, delivery: draft.task.delivery };
+  if (draft.load) draft.load = { ...draft.load, version: draft.load.version + 1, running: draft.load.running + 1 };
 };
 
 /** The place in the lane of an agent is free again, if this delivery has it. */

@@ -1,6 +1,6 @@
 import type { Command, NewTask } from './command.ts';
 import type { Draft, TaskEvent } from './draft.ts';
-import type { LaneHead, TaskHead } from './head.ts';
+import type { LaneHead, LoadHead, TaskHead } from './head.ts';
 
 // What core needs of the outside, in core's words.
 
@@ -17,6 +17,7 @@ export type Group = {
     drafts: Draft[];
   }[];
   lanes: { expected: number; isFresh: boolean; head: LaneHead }[];
+  loads: { expected: number; head: LoadHead }[];
 };
 
 export type Flush = { id: string; atMs: number; groups: Group[] };
@@ -27,6 +28,9 @@ export type Committed = { task: TaskHead; atMs: number; events: TaskEvent[] };
 export type LogStore = {
   readTasks(keys: string[]): Promise<TaskHead[]>;
   readLanes(lanes: LaneId[]): Promise<LaneHead[]>;
+  readLoads(agents: string[]): Promise<LoadHead[]>;
+  /** What each account can cover, in millionths. */
+  readAvailable(accounts: string[]): Promise<Map<string, bigint>>;
   /** The tasks that have a command's message id, or a create's public id, already: by that id. */
   readRivals(commands: Bringing[]): Promise<Map<string, TaskHead>>;
   /** Commits the groups whose heads have not moved on; returns the indexes of the others. */

@@ -1,8 +1,8 @@
 import type { Command } from './command.ts';
 import type { Clock, Decision } from './decide.ts';
 import { DomainError } from './domain-error.ts';
-import { bringsId, type Folded, fold, laneKey, lanesOf } from './fold.ts';
-import type { LaneHead, TaskHead } from './head.ts';
+import { bringsId, type Folded, fold, holdOf, laneKey, lanesOf, loadOf } from './fold.ts';
+import type { LaneHead, LoadHead, TaskHead } from './head.ts';
 import { type Bringing, type Committed, type LogStore, RefusedFlush } from './ports.ts';
 
 // Group commit. One flush is on its way at a time; while it is, the next batch grows. A group whose heads have moved on
@@ -26,6 +26,12 @@ type Options = {
   onCommit: (committed: Committed[]) => void;
 };
 
+type Loaded = {
+  fresh: Set<string>;
+  rivals: Map<string, TaskHead>;
+  loads: Map<string, LoadHead>;
+  available: Map<string, bigint>;
+};
 type Item = { command: Command; misses: number; resolve: (answer: Answer) => void; reject: (error: unknown) => void };
 
 const perFlush = 512;
@@ -86,13 +92,15 @@ export const createWriter = ({ store, clock, freshVersion, onCommit }: Options):
   };
 
   const commit = async (batch: Item[]): Promise<void> => {
-    const { fresh, rivals } = await load(batch);
+    const { fresh, rivals, loads, available } = await load(batch);
     const known = {
       task: (key: string) => tasks.get(key),
       rival: (command: Bringing) =>
         rivals.get(command.message?.id ?? '') ??
         (command.kind === 'create' ? rivals.get(command.created.id) : undefined),
       lane: (id: { agent: string; context: string }) => lanes.get(laneKey(id)) ?? absent(id),
+      load: (agent: string) => loads.get(agent) ?? { agent, version: 0, running: 0 },
+      available: (account: string) => available.get(account),
     };
     const moment = clock();
     const folded = fold(batch, known, moment);
@@ -145,7 +153,7 @@ export const createWriter = ({ store, clock, freshVersion, onCommit }: Options):
   };
 
   /** Reads what is not known; returns the tasks whose heads are as fresh as can be. */
-  const load = async (batch: Item[]): Promise<{ fresh: Set<string>; rivals: Map<string, TaskHead> }> => {
+  const load = async (batch: Item[]): Promise<Loaded> => {
     const unknown = batch.filter(({ command }) => command.kind !== 'create' && !tasks.has(command.task));
     const keys = [...new Set(unknown.map(({ command }) => command.task))];
     const retried = batch
@@ -162,7 +170,16 @@ export const createWriter = ({ store, clock, freshVersion, onCommit }: Options):
     const ids = [...new Map(wanted.map((id) => [laneKey(id), id])).values()];
     if (ids.length > 0)
       for (const head of await store.readLanes(ids)) lanes.set(laneKey(head), { head, isFresh: false });
-    return { fresh: new Set([...keys, ...retried.map(({ task }) => task)]), rivals };
+    const agents = new Set(batch.flatMap(({ command }) => loadOf(command, tasks.get(command.task)) ?? []));
+    const loads = agents.size > 0 ? await store.readLoads([...agents]) : [];
+    // The database says whether an account covers a hold; only who was missed looks for the reason.
+    const accounts = batch.flatMap(({ command, misses }) => (misses > 0 && holdOf(command)?.account) || []);
+    return {
+      fresh: new Set([...keys, ...retried.map(({ task }) => task)]),
+      rivals,
+      loads: new Map(loads.map((head) => [head.agent, head])),
+      available: accounts.length > 0 ? await store.readAvailable([...new Set(accounts)]) : new Map(),
+    };
   };
 
   const absent = (id: { agent: string; context: string }) => ({

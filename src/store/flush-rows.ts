@@ -1,31 +1,35 @@
 import type { Part } from '../core/command.ts';
 import type { Change, TaskEvent } from '../core/draft.ts';
+import { formatMicros } from '../core/money.ts';
 import type { Group } from '../core/ports.ts';
 import { isTerminal } from '../core/task-state.ts';
 
-// Turns decided groups into the rows of flush_v1. What several commands of a batch did to one row becomes one change.
+// Turns decided groups into the rows of flush_v2. What several commands of a batch did to one row becomes one change.
 
 type Row = Record<string, unknown>;
 type GroupTask = Group['tasks'][number];
 
-export type FlushRows = Record<
-  'lanes' | 'heads' | 'births' | 'messages' | 'deliveries' | 'waits' | 'deadlines' | 'details' | 'artifacts' | 'events',
-  Row[]
->;
+const noRows = () => ({
+  lanes: [] as Row[],
+  loads: [] as Row[],
+  heads: [] as Row[],
+  births: [] as Row[],
+  messages: [] as Row[],
+  deliveries: [] as Row[],
+  confirmations: [] as Row[],
+  waits: [] as Row[],
+  deadlines: [] as Row[],
+  details: [] as Row[],
+  artifacts: [] as Row[],
+  accounts: [] as Row[],
+  charges: [] as Row[],
+  events: [] as Row[],
+});
+
+export type FlushRows = ReturnType<typeof noRows>;
 
 export const flushRows = (groups: Group[]): FlushRows => {
-  const rows: FlushRows = {
-    lanes: [],
-    heads: [],
-    births: [],
-    messages: [],
-    deliveries: [],
-    waits: [],
-    deadlines: [],
-    details: [],
-    artifacts: [],
-    events: [],
-  };
+  const rows = noRows();
   groups.forEach((group, grp) => {
     for (const { expected, isFresh, head } of group.lanes)
       rows.lanes.push({
@@ -39,6 +43,8 @@ export const flushRows = (groups: Group[]): FlushRows => {
         running: head.running?.task ?? null,
         running_delivery: head.running?.delivery ?? null,
       });
+    for (const { expected, head } of group.loads)
+      rows.loads.push({ grp, agent: head.agent, expected, version: head.version });
     for (const task of group.tasks) addTask(rows, grp, task);
   });
   return rows;
@@ -55,6 +61,7 @@ const addTask = (rows: FlushRows, grp: number, task: GroupTask): void => {
       id: created.id,
       network: created.network,
       context: created.context,
+      context_id: created.contextId,
       user: created.user,
       requester: created.requester.id,
       requester_is_agent: created.requester.isAgent,
@@ -91,6 +98,11 @@ const addTask = (rows: FlushRows, grp: number, task: GroupTask): void => {
   rows.waits.push(...waitRows(changes).map((each) => ({ ...own, ...each })));
   rows.deadlines.push(...deadlineRows(changes).map((each) => ({ ...own, ...each })));
   rows.artifacts.push(...artifactRows(head.run, drafts).map((each) => ({ ...own, ...each })));
+  for (const change of changes) {
+    if (change.kind === 'confirm') rows.confirmations.push({ ...own, number: change.number });
+    if (change.kind === 'charge') rows.accounts.push({ grp, ...moneyRow(change) });
+  }
+  rows.charges.push(...chargeRows(changes).map((each) => ({ ...own, ...each })));
   const detail = detailRow(changes);
   if (created || detail) rows.details.push({ ...own, metadata: created?.metadata ?? null, ...detail });
 };
@@ -200,6 +212,25 @@ const deadlineRows = (changes: Change[]): Row[] => {
     }
   }
   return [...clears.values(), ...sets.values()];
+};
+
+type ChargeChange = Extract<Change, { kind: 'charge' }>;
+
+/** A hold is no entry: it only binds. What is captured leaves the account, what is released is free again. */
+const moneyRow = ({ state, hold }: ChargeChange): Row => {
+  const amount = formatMicros(hold.micros);
+  const sign = state === 'HELD' ? '' : '-';
+  return { account: hold.account, held: `${sign}${amount}`, balance: state === 'CAPTURED' ? `-${amount}` : '0' };
+};
+
+const chargeRows = (changes: Change[]): Row[] => {
+  const rows = new Map<number, Row>();
+  for (const change of changes) {
+    if (change.kind !== 'charge') continue;
+    const { run, state, hold } = change;
+    rows.set(run, { run, state, account: hold.account, amount: formatMicros(hold.micros) });
+  }
+  return [...rows.values()];
 };
 
 const detailRow = (changes: Change[]): Row | undefined => {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import type { LaneHead, TaskHead, Turn } from '../core/head.ts';
+import type { LaneHead, LoadHead, TaskHead, Turn } from '../core/head.ts';
+import { parseMicros } from '../core/money.ts';
 import type { Bringing, LaneId } from '../core/ports.ts';
 
 // Heads as the writer reads them: each kind with one statement, however many there are.
@@ -7,7 +8,8 @@ import type { Bringing, LaneId } from '../core/ports.ts';
 const taskColumns = `
   t.key, t.id, t.network_id, t.context_key, t.root_key, t.priority, t.state, t.run, t.last_seq, t.generation, t.delivery,
   t.delivery_state, t.holder, t.last_n, t.rank, t.attempts, t.turn_seq, t.ttl_seconds, t.timeout_seconds, t.agent_id, t.agent_name,
-  a.mode, a.when_lost, a.max_attempts, a.grace_seconds, a.timeout_seconds as turn_seconds`;
+  a.mode, a.capacity, a.when_lost, a.max_attempts, a.grace_seconds, a.timeout_seconds as turn_seconds,
+  (select json_build_object('account', c.account_id, 'amount', c.amount::text) from charge c where c.task_key = t.key and c.state = 'HELD') as hold`;
 
 export const readTasks = async (client: pg.ClientBase, keys: string[]): Promise<TaskHead[]> => {
   const { rows } = await client.query({
@@ -39,6 +41,27 @@ export const readLanes = async (client: pg.ClientBase, ids: LaneId[]): Promise<L
     first: row.head,
     waiting: row.waiting,
   }));
+};
+
+export const readLoads = async (client: pg.ClientBase, agents: string[]): Promise<LoadHead[]> => {
+  const { rows } = await client.query({
+    name: 'read loads',
+    text: `select wanted.agent, coalesce(l.version, 0) as version,
+        (select count(*)::int from lane where lane.agent_id = wanted.agent and lane.running is not null) as running
+      from unnest($1::uuid[]) wanted(agent) left join agent_load l on l.agent_id = wanted.agent`,
+    values: [agents],
+  });
+  return rows.map(({ agent, version, running }) => ({ agent, version: Number(version), running }));
+};
+
+export const readAvailable = async (client: pg.ClientBase, accounts: string[]): Promise<Map<string, bigint>> => {
+  const { rows } = await client.query({
+    name: 'read available',
+    text: `select wanted.id, coalesce(a.balance - a.held, 0)::numeric(18, 6)::text as available
+      from unnest($1::uuid[]) wanted(id) left join account a on a.id = wanted.id`,
+    values: [accounts],
+  });
+  return new Map(rows.map(({ id, available }) => [id, parseMicros(available) ?? 0n]));
 };
 
 export const readRivals = async (client: pg.ClientBase, commands: Bringing[]): Promise<Map<string, TaskHead>> => {
@@ -73,6 +96,7 @@ const taskHead = (row: pg.QueryResultRow): TaskHead => ({
     maxAttempts: row.max_attempts ?? 3,
     graceSeconds: row.grace_seconds ?? 30,
     turnSeconds: row.turn_seconds ?? 1_800,
+    capacity: row.capacity,
   },
   priority: row.priority,
   state: row.state,
@@ -89,4 +113,5 @@ const taskHead = (row: pg.QueryResultRow): TaskHead => ({
   timeoutSeconds: row.timeout_seconds,
   turnSeq: row.turn_seq,
   turn: ((row.texts ?? []) as string[]).reduce<Turn>((before, text) => ({ text, before }), null),
+  hold: row.hold && { account: row.hold.account, micros: parseMicros(row.hold.amount) ?? 0n },
 });

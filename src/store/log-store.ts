@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Log } from '../core/log.ts';
 import { type Flush, type Group, type LogStore, RefusedFlush } from '../core/ports.ts';
 import { flushRows } from './flush-rows.ts';
-import { readLanes, readRivals, readTasks } from './heads.ts';
+import { readAvailable, readLanes, readLoads, readRivals, readTasks } from './heads.ts';
 
 // The writer's own connection. One statement commits a batch; when the connection breaks under it, nobody knows whether it
 // did. Then a new connection takes the writer's advisory lock, which waits for the old backend to end, and looks the
@@ -98,6 +98,8 @@ export const openLogStore = ({ url, log, defaultTtlSeconds }: Options): WriterSt
   return {
     readTasks: (keys) => read((client) => readTasks(client, keys)),
     readLanes: (ids) => read((client) => readLanes(client, ids)),
+    readLoads: (agents) => read((client) => readLoads(client, agents)),
+    readAvailable: (accounts) => read((client) => readAvailable(client, accounts)),
     readRivals: (commands) => read((client) => readRivals(client, commands)),
     flush,
     async close() {
@@ -133,7 +135,7 @@ const isConnectionLoss = (error: unknown): boolean => {
   );
 };
 
-const flushText = `select flush_v1($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) as missed`;
+const flushText = `select flush_v2(${Array.from({ length: 27 }, (_, index) => `$${index + 1}`).join(', ')}) as missed`;
 
 const flushValues = (
   { id, atMs, groups }: Flush,
@@ -157,6 +159,10 @@ const flushValues = (
     json('deadlines'),
     json('details'),
     json('artifacts'),
+    json('loads'),
+    json('accounts'),
+    json('charges'),
+    json('confirmations'),
     column('grp'),
     column('task'),
     column('seq'),

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { QueueStore } from '../core/dispatcher.ts';
+import { readAssignments } from './assignment.ts';
 
 /** Lanes, deadlines and leases as the dispatcher reads them: few blocks, however long the lines are. */
 export const createQueueStore = (pool: pg.Pool): QueueStore => ({
@@ -7,6 +8,8 @@ export const createQueueStore = (pool: pg.Pool): QueueStore => ({
     const { rows } = await pool.query({ name: 'read ready', text: readReady, values: [agents, limit] });
     return rows.map(({ agent_id, head }) => ({ agent: agent_id, task: head }));
   },
+
+  readAssignments: (tasks) => readAssignments(pool, tasks),
 
   async readDue(limit) {
     const { rows } = await pool.query({
@@ -50,9 +53,15 @@ export const createQueueStore = (pool: pg.Pool): QueueStore => ({
   },
 });
 
+/** Of an agent with a capacity, no more than it has room for. */
 const readReady = `
   select ready.agent_id, ready.head from unnest($1::uuid[]) wanted(agent)
+  join agent on agent.id = wanted.agent
+  cross join lateral (
+    select case when agent.capacity is null then $2::bigint else greatest(agent.capacity - count(*), 0) end as places
+    from (select from lane where agent.capacity is not null and agent_id = wanted.agent and running is not null) working
+  ) room
   cross join lateral (
     select agent_id, head, head_rank from lane where agent_id = wanted.agent and running is null and head is not null
-    order by head_rank limit $2
+    order by head_rank limit least($2, room.places)
   ) ready order by ready.head_rank limit $2`;

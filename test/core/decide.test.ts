@@ -14,6 +14,7 @@ const executor = {
   maxAttempts: 3,
   graceSeconds: 30,
   turnSeconds: 1_800,
+  capacity: null,
 } as const;
 const message: Message = {
   id: 'm',
@@ -53,6 +54,7 @@ const taskIn = (state: TaskState, change: Partial<TaskHead> = {}): TaskHead => {
     timeoutSeconds: null,
     turnSeq: 0,
     turn: null,
+    hold: null,
     ...change,
   };
 };
@@ -70,6 +72,7 @@ const created = {
   id: 'new',
   network: 'network',
   context: 'context',
+  contextId: 'context',
   root: 'new',
   parent: null,
   depth: 0,
@@ -80,6 +83,7 @@ const created = {
   priority: 'NORMAL',
   ttlSeconds: null,
   timeoutSeconds: null,
+  hold: null,
   metadata: {},
 } as const;
 
@@ -98,8 +102,8 @@ const commands: { [Kind in CommandKind]: Extract<Command, { kind: Kind }> } = {
   fail: { kind: 'fail', task: 'key', fence, reason: 'BROKEN' },
   reject: { kind: 'reject', task: 'key', fence, reason: 'BUSY' },
   stop: { kind: 'stop', task: 'key', fence },
-  take: { kind: 'take', task: 'key', taker },
-  resume: { kind: 'resume', task: 'key', delivery: 1, taker },
+  take: { kind: 'take', task: 'key', agent: 'agent', taker },
+  resume: { kind: 'resume', task: 'key', agent: 'agent', delivery: 1, taker },
   lose: { kind: 'lose', task: 'key', delivery: 1, holder: 'socket' },
   release: { kind: 'release', task: 'key', delivery: 1, agent: 'agent' },
   requeue: { kind: 'requeue', task: 'key', delivery: 1 },

@@ -225,9 +225,9 @@ const startRun = async () => {
       case 'reject':
         return { kind: each.do, ...report, reason: 'SO' };
       case 'take':
-        return { kind: 'take', task: key, taker };
+        return { kind: 'take', task: key, agent: known.executor.id, taker };
       case 'resume':
-        return { kind: 'resume', task: key, delivery: number, taker };
+        return { kind: 'resume', task: key, agent: known.executor.id, delivery: number, taker };
       case 'lose':
         return { kind: 'lose', task: key, delivery: number, holder };
       case 'release': {

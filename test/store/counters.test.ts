@@ -16,30 +16,30 @@ afterAll(() => world.close());
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 /** What the statements of the writer are for, in order. */
 const kinds = (sent: { text: string }[]) =>
-  sent.map(({ text }) => text.match(/flush_v1|from task t|from lane/)?.[0] ?? text);
+  sent.map(({ text }) => text.match(/flush_v2|from task t|from lane/)?.[0] ?? text);
 
 test('a task that is created and handed over at once costs one statement, which is one commit', async () => {
   const create = world.create(await world.newContext(), { holder: crypto.randomUUID() });
   const sent = recordStatements();
   await world.writer.submit(create);
-  expect(kinds(sent)).toEqual(['flush_v1']);
+  expect(kinds(sent)).toEqual(['flush_v2']);
 });
 
 test('64 chunks that wait together cost one statement, the chunks of 8 tasks too', async () => {
   const tasks = await Promise.all(numbers(8).map(() => world.working()));
   const sent = recordStatements();
   await Promise.all(numbers(64).map((n) => tasks[0]?.chunk(`${n}`)));
-  expect(kinds(sent)).toEqual(['flush_v1']);
+  expect(kinds(sent)).toEqual(['flush_v2']);
   await Promise.all(tasks.flatMap((task) => numbers(64).map((n) => task.chunk(`${n}`))));
-  expect(kinds(sent)).toEqual(['flush_v1', 'flush_v1']);
+  expect(kinds(sent)).toEqual(['flush_v2', 'flush_v2']);
 });
 
 test('a whole task of 100 chunks, streamed, costs few commits', async () => {
   const sent = recordStatements();
   const task = await world.working();
-  const statements = sent.filter(({ text }) => text.includes('flush_v1')).length;
+  const statements = sent.filter(({ text }) => text.includes('flush_v2')).length;
   await Promise.all([...numbers(100).map((n) => task.chunk(`${n}`)), task.report({ kind: 'complete' })]);
-  const all = kinds(sent.slice(statements)).filter((kind) => kind === 'flush_v1');
+  const all = kinds(sent.slice(statements)).filter((kind) => kind === 'flush_v2');
   expect(all.length + statements).toBeLessThanOrEqual(4);
 });
 
@@ -50,7 +50,7 @@ test('a command on heads that are not known reads tasks once and lanes once, how
   await Promise.all(
     tasks.map(({ key }) => other.writer.submit({ kind: 'cancel', task: key, actor: 'ada', reason: 'REQUESTED' })),
   );
-  expect(kinds(sent)).toEqual(['from task t', 'from lane', 'flush_v1']);
+  expect(kinds(sent)).toEqual(['from task t', 'from lane', 'flush_v2']);
   await other.close();
 });
 

@@ -109,7 +109,9 @@ test('an agent that comes back in time goes on with its delivery', async () => {
   const task = await world.working();
   await world.writer.submit({ kind: 'lose', task: task.key, delivery: 1, holder: task.holder });
   const { holder, instance, patrol } = world.createInstance();
-  await world.writer.submit({ kind: 'resume', task: task.key, delivery: 1, taker: { holder, instance } });
+  const back = { kind: 'resume', task: task.key, delivery: 1, taker: { holder, instance } } as const;
+  await expect(world.writer.submit({ ...back, agent: holder })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  await world.writer.submit({ ...back, agent: world.agent });
   await fallDue(task.key, 'GRACE');
   await patrol();
   await world.writer.submit({ kind: 'complete', task: task.key, fence: { ...task.fence, holder } });
@@ -124,4 +126,53 @@ test('a deadline that no longer matters goes away, a newer one stays', async () 
     { kind: 'TTL' },
   ]);
   expect(await stateOf(task)).toMatchObject({ state: 'SUBMITTED' });
+});
+
+test('an agent with a capacity is given no more at once, by two dispatchers, and more when it is done', async () => {
+  await database.query('update agent set capacity = 2');
+  try {
+    for (let n = 0; n < 5; n++) await submitted();
+    const [one, other] = [world.createInstance(), world.createInstance()];
+    await Promise.all([one.dispatch(), other.dispatch()]);
+    await Promise.all([one.dispatch(), other.dispatch()]);
+    expect(world.handed).toHaveLength(2);
+    const [first] = world.handed;
+    const fence = { agent: world.agent, delivery: 1, holder: first?.holder ?? '' };
+    await world.writer.submit({ kind: 'complete', task: first?.task ?? '', fence });
+    await Promise.all([one.dispatch(), other.dispatch()]);
+    expect(world.handed).toHaveLength(3);
+  } finally {
+    await database.query('update agent set capacity = null');
+  }
+});
+
+test('work that was reassigned since a dispatcher looked is not taken for the former agent', async () => {
+  const task = await submitted();
+  const other = crypto.randomUUID();
+  await database.query(
+    "insert into agent (id, network_id, owner_id, name) select $1, network_id, owner_id, 'other' from agent where id = $2",
+    [other, world.agent],
+  );
+  const { executor } = world.create('').created;
+  await world.writer.submit({
+    kind: 'reassign',
+    task,
+    actor: 'ada',
+    executor: { ...executor, id: other, name: 'other' },
+  });
+  const taker = { holder: crypto.randomUUID(), instance: crypto.randomUUID() };
+  const { task: head } = await world.writer.submit({ kind: 'take', task, agent: world.agent, taker });
+  expect(head).toMatchObject({ deliveryState: 'QUEUED', holder: null });
+});
+
+test('an agent that confirms it stopped gives its place back, and the delivery tells when', async () => {
+  const { key } = await world.working();
+  await world.writer.submit({ kind: 'cancel', task: key, actor: 'ada', reason: 'REQUESTED' });
+  expect(await row('select running from lane where running = $1', [key])).toEqual({ running: key });
+  const release = { kind: 'release', task: key, delivery: 1, agent: world.agent } as const;
+  await world.writer.submit({ ...release, isConfirmed: true });
+  expect(await row('select confirmed_at is not null as confirmed from delivery where task_key = $1', [key])).toEqual({
+    confirmed: true,
+  });
+  expect(await row('select running from lane where running = $1', [key])).toBeUndefined();
 });

@@ -68,16 +68,17 @@ test('two instances take one lane: the first has it', async () => {
   const context = await world.newContext();
   const create = world.create(context);
   await world.writer.submit(create);
-  const take = (): Extract<Command, { kind: 'take' }> => ({
+  const take = (holder: string): Command => ({
     kind: 'take',
     task: create.task,
-    taker: { holder: randomUUID(), instance: randomUUID() },
+    agent: world.agent,
+    taker: { holder, instance: randomUUID() },
   });
-  const [first, second] = [take(), take()];
-  const outcomes = await race(lockLane(context), [first, second]);
-  expect(outcomes.map(({ holder }) => holder)).toEqual([first.taker.holder, first.taker.holder]);
+  const [first, second] = [randomUUID(), randomUUID()];
+  const outcomes = await race(lockLane(context), [take(first), take(second)]);
+  expect(outcomes.map(({ holder }) => holder)).toEqual([first, first]);
   const { rows } = await database.query('select attempts, holder from task where key = $1', [create.task]);
-  expect(rows).toEqual([{ attempts: 1, holder: first.taker.holder }]);
+  expect(rows).toEqual([{ attempts: 1, holder: first }]);
 });
 
 test.each(['zombie first', 'take-over first'])(
@@ -88,6 +89,7 @@ test.each(['zombie first', 'take-over first'])(
     const takeOver: Command = {
       kind: 'resume',
       task: task.key,
+      agent: world.agent,
       delivery: 1,
       taker: { holder: randomUUID(), instance: randomUUID() },
     };

@@ -175,7 +175,8 @@ test('tasks of one context wait for each other, in order', async () => {
 
   const taker = { holder: randomUUID(), instance: randomUUID() };
   const take = async (index: number) =>
-    (await world.writer.submit({ kind: 'take', task: creates[index]?.task ?? '', taker })).task.deliveryState;
+    (await world.writer.submit({ kind: 'take', task: creates[index]?.task ?? '', agent: world.agent, taker })).task
+      .deliveryState;
   expect(await take(1)).toBe('QUEUED'); // the place is taken
   const fence = { agent: world.agent, delivery: 1, holder: creates[0]?.taker?.holder ?? '' };
   await world.writer.submit({ kind: 'complete', task: creates[0]?.task ?? '', fence });

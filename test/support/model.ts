@@ -128,7 +128,7 @@ export const createModel = () => {
         startOver(task);
         return;
       case 'take':
-        if (task.deliveryState === 'QUEUED' && lineOf(task)[0] === task.key) take(task, command.taker.holder);
+        if (task.deliveryState === 'QUEUED' && lineOf(task)[0] === task.key) take(task, command.taker?.holder ?? null);
         return;
       case 'resume':
         if (!isNow || !isHeld) throw new Refusal('STALE_DELIVERY');
@@ -228,7 +228,7 @@ export const createModel = () => {
     task.lastN = 0;
   };
 
-  const take = (task: ModelTask, holder: string): void => {
+  const take = (task: ModelTask, holder: string | null): void => {
     if (places.has(laneOf(task))) return;
     places.set(laneOf(task), { task: task.key, delivery: task.delivery });
     task.deliveryState = 'DELIVERED';

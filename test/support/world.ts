@@ -31,6 +31,7 @@ export const createWorld = async ({ url, query }: TestDatabase) => {
     maxAttempts: 3,
     graceSeconds: 30,
     turnSeconds: 1_800,
+    capacity: null,
   } as const;
 
   const { pool, close: closePool } = openDatabase(url, createLog('silent'));
@@ -56,8 +57,10 @@ export const createWorld = async ({ url, query }: TestDatabase) => {
   const handed: { agent: string; task: string; delivery: number; holder: string | null }[] = [];
   /** An agent's side that takes everything over one connection. */
   const agents = (holder: string, instance: string): AgentSide => ({
-    takers: () => [{ agent, taker: { holder, instance } }],
-    handOver: ({ key, delivery, holder }) => handed.push({ agent, task: key, delivery, holder }),
+    ready: () => [agent],
+    reserve: () => ({ holder, instance }),
+    giveBack: () => undefined,
+    handOver: (_, { task: { key, delivery, holder } }) => handed.push({ agent, task: key, delivery, holder }),
   });
   const createInstance = (leaseSeconds = 10) => {
     const [holder, instance] = [randomUUID(), randomUUID()];
@@ -97,6 +100,7 @@ export const createWorld = async ({ url, query }: TestDatabase) => {
         id: change.id ?? key,
         network,
         context,
+        contextId: context,
         root: key,
         parent: null,
         depth: 0,
@@ -107,6 +111,7 @@ export const createWorld = async ({ url, query }: TestDatabase) => {
         priority: 'NORMAL',
         ttlSeconds: null,
         timeoutSeconds: null,
+        hold: null,
         metadata: { color: 'blue' },
       },
       message: message('hello', change.messageId),
