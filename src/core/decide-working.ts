@@ -6,6 +6,8 @@ import { DomainError } from './domain-error.ts';
 import { advance, type Draft, isFinished, log, move, say } from './draft.ts';
 import { type TaskHead, textOfTurn } from './head.ts';
 import { clearDeadline, endDelivery, setDeadline } from './lane.ts';
+import { textOf } from './part.ts';
+import { spokenBy } from './report.ts';
 import { isTerminal, type TaskState } from './task-state.ts';
 
 // The agent's side. Every report is fenced: by agent, delivery and, on the hub, the connection that holds it.
@@ -149,22 +151,10 @@ const closeTurn = (draft: Draft, message: Message | undefined, { newId }: Clock)
   const text = textOfTurn(task.turn);
   task.turn = null;
   task.turnSeq = task.seq;
-  const entry = message ?? (text ? spoken(task.executor.name, newId(), text) : undefined);
+  const entry = message ?? (text ? spokenBy({ name: task.executor.name, newId }, [{ text }]) : undefined);
   if (!entry) return {};
   say(draft, entry);
   return { messageId: entry.id };
 };
-
-const spoken = (authorName: string, id: string, text: string): Message => ({
-  id,
-  author: 'AGENT',
-  authorName,
-  kind: 'REPLY',
-  parts: [{ text }],
-  inReplyTo: null,
-  metadata: {},
-});
-
-const textOf = ({ parts }: Message): string => parts.flatMap(({ text }) => text ?? []).join('');
 
 export const working = { acknowledge, progress, artifact, say: sayMore, ask, complete, fail, reject, stop };

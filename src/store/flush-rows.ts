@@ -1,6 +1,6 @@
-import type { Part } from '../core/command.ts';
 import type { Change, TaskEvent } from '../core/draft.ts';
 import { formatMicros } from '../core/money.ts';
+import { sizeOf } from '../core/part.ts';
 import type { Group } from '../core/ports.ts';
 import { isTerminal } from '../core/task-state.ts';
 
@@ -283,10 +283,3 @@ const artifactRows = (run: number, drafts: { events: TaskEvent[]; changes: Chang
   }
   return [...drops, ...rows.values()];
 };
-
-const sizeOf = (parts: Part[]): number =>
-  parts.reduce(
-    (sum, { text = '', raw = '', data }) =>
-      sum + Buffer.byteLength(text) + raw.length + (data === undefined ? 0 : JSON.stringify(data).length),
-    0,
-  );
