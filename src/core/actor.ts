@@ -52,9 +52,9 @@ export const asAgent = (actor: Actor): AgentActor => {
   return actor;
 };
 
-/** Nobody makes, or speaks for, a user above itself. */
+/** Only an owner makes, or speaks for, admins and owners. */
 export const checkRank = (actor: UserActor, role: Role): void => {
-  if (ranks[role] > ranks[actor.role] || (ranks[role] >= ranks.ADMIN && actor.role !== 'OWNER'))
+  if (ranks[role] >= ranks.ADMIN && actor.role !== 'OWNER')
     throw new DomainError(
       'FORBIDDEN',
       `This concerns the role ${role} and needs an OWNER; ${actor.name} is ${actor.role}`,

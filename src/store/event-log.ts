@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { EventLog, LogEnd, LoggedEvent } from '../core/watch.ts';
 
-/** The log as watchers read it. A row may hold several lines: its key is the last one's seq. */
+/** The log as watchers read it. */
 export const createEventLog = (pool: pg.Pool): EventLog => ({
   async readEvents(task, after) {
     const { rows } = await pool.query({
@@ -9,11 +9,7 @@ export const createEventLog = (pool: pg.Pool): EventLog => ({
       text: `select seq, first_seq, kind, "from", "to", actor, at, payload from event where task_key = $1 and seq > $2 order by seq limit 64`,
       values: [task, after],
     });
-    return rows.flatMap(({ first_seq, at, payload, seq: _, ...line }) =>
-      (payload as unknown[])
-        .map((each, index) => ({ ...line, seq: first_seq + index, atMs: at.getTime(), payload: each }) as LoggedEvent)
-        .filter(({ seq }) => seq > after),
-    );
+    return rows.flatMap((row) => linesOf(row).filter(({ seq }) => seq > after));
   },
 
   async readEnds(tasks) {
@@ -25,3 +21,10 @@ export const createEventLog = (pool: pg.Pool): EventLog => ({
     return new Map(rows.map(({ key, last_seq, state }): [string, LogEnd] => [key, { seq: last_seq, state }]));
   },
 });
+
+/** A row may hold several lines: its key is the last one's seq. */
+export const linesOf = ({ kind, from, to, actor, first_seq, at, payload }: pg.QueryResultRow): LoggedEvent[] =>
+  (payload as unknown[]).map(
+    (each, index) =>
+      ({ kind, from, to, actor, seq: first_seq + index, atMs: at.getTime(), payload: each }) as LoggedEvent,
+  );

@@ -1,14 +1,17 @@
 import type pg from 'pg';
-import type { LaneHead, LoadHead, TaskHead, Turn } from '../core/head.ts';
+import type { Executor, LaneHead, LoadHead, TaskHead, Turn } from '../core/head.ts';
 import { parseMicros } from '../core/money.ts';
 import type { Bringing, LaneId } from '../core/ports.ts';
 
 // Heads as the writer reads them: each kind with one statement, however many there are.
 
-const taskColumns = `
+export const executorColumns =
+  'a.mode, a.capacity, a.when_lost, a.max_attempts, a.grace_seconds, a.timeout_seconds as turn_seconds';
+
+export const taskColumns = `
   t.key, t.id, t.network_id, t.context_key, t.root_key, t.priority, t.state, t.run, t.last_seq, t.generation, t.delivery,
   t.delivery_state, t.holder, t.last_n, t.rank, t.attempts, t.turn_seq, t.ttl_seconds, t.timeout_seconds, t.agent_id, t.agent_name,
-  a.mode, a.capacity, a.when_lost, a.max_attempts, a.grace_seconds, a.timeout_seconds as turn_seconds,
+  ${executorColumns},
   (select json_build_object('account', c.account_id, 'amount', c.amount::text) from charge c where c.task_key = t.key and c.state = 'HELD') as hold`;
 
 export const readTasks = async (client: pg.ClientBase, keys: string[]): Promise<TaskHead[]> => {
@@ -82,22 +85,24 @@ export const readRivals = async (client: pg.ClientBase, commands: Bringing[]): P
   return new Map(rows.map((row) => [row.rival_id, taskHead(row)]));
 };
 
-const taskHead = (row: pg.QueryResultRow): TaskHead => ({
+export const executorOf = (row: pg.QueryResultRow): Executor => ({
+  id: row.agent_id,
+  name: row.agent_name,
+  isAsync: row.mode === 'ASYNC',
+  whenLost: row.when_lost,
+  maxAttempts: row.max_attempts ?? 3,
+  graceSeconds: row.grace_seconds ?? 30,
+  turnSeconds: row.turn_seconds ?? 1_800,
+  capacity: row.capacity,
+});
+
+export const taskHead = (row: pg.QueryResultRow): TaskHead => ({
   key: row.key,
   id: row.id,
   network: row.network_id,
   context: row.context_key,
   root: row.root_key,
-  executor: {
-    id: row.agent_id,
-    name: row.agent_name,
-    isAsync: row.mode === 'ASYNC',
-    whenLost: row.when_lost,
-    maxAttempts: row.max_attempts ?? 3,
-    graceSeconds: row.grace_seconds ?? 30,
-    turnSeconds: row.turn_seconds ?? 1_800,
-    capacity: row.capacity,
-  },
+  executor: executorOf(row),
   priority: row.priority,
   state: row.state,
   run: row.run,
