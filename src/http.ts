@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { StartError } from './core/start-error.ts';
 
 // The front door: which path goes where. It opens before the database is there, so that a taken port is found before
@@ -8,11 +9,20 @@ import { StartError } from './core/start-error.ts';
 
 export type FrontDoor = {
   url: string;
-  serve(rooms: { graphql: RequestListener; ping: () => Promise<void> }): void;
+  serve(rooms: Rooms): void;
   /** Takes nothing new, waits for what is in flight, at most this long. */
   close(graceMs: number): Promise<void>;
 };
 
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+type Rooms = {
+  graphql: RequestListener;
+  /** By path: who speaks WebSocket there. */
+  upgrades: Record<string, Upgrade>;
+  /** Pages of these origins may open sockets, besides the hub's own. */
+  origins: string[];
+  ping: () => Promise<void>;
+};
 type Address = { host: string; port: number };
 
 export const openFrontDoor = async ({ host, port }: Address): Promise<FrontDoor> => {
@@ -20,13 +30,16 @@ export const openFrontDoor = async ({ host, port }: Address): Promise<FrontDoor>
   let closing: Promise<void> | undefined;
 
   const idle = new Set<Socket>(); // connections without a request, also those that never sent one
+  const streams = new Set<ServerResponse>(); // answers under way
   const server = createServer((request, response) => {
     idle.delete(request.socket);
+    streams.add(response);
     response.once('close', () => {
+      streams.delete(response);
       if (closing) request.socket.destroySoon();
       else if (!request.socket.destroyed) idle.add(request.socket);
     });
-    switch (request.url?.split('?', 1)[0]) {
+    switch (pathOf(request)) {
       case '/livez':
         return answer(response, 200, { status: 'alive' });
       case '/readyz':
@@ -40,8 +53,17 @@ export const openFrontDoor = async ({ host, port }: Address): Promise<FrontDoor>
           ? rooms.graphql(request, response)
           : answer(response, 503, { errors: [{ message: 'The hub is starting.' }] });
       default:
-        return answer(response, 404, { error: 'Nothing is here.', try: ['/graphql', '/livez', '/readyz'] });
+        return answer(response, 404, { error: 'Nothing is here.', try: ['/graphql', '/hub', '/livez', '/readyz'] });
     }
+  });
+
+  server.on('upgrade', (request, socket, head) => {
+    idle.delete(request.socket);
+    const upgrade = rooms?.upgrades[pathOf(request)];
+    if (closing || !rooms) refuseUpgrade(socket, '503 Service Unavailable');
+    else if (!upgrade) refuseUpgrade(socket, '404 Not Found');
+    else if (!isOriginAllowed(request, rooms.origins)) refuseUpgrade(socket, '403 Forbidden');
+    else upgrade(request, socket, head);
   });
 
   server.on('connection', (socket) => {
@@ -71,10 +93,24 @@ export const openFrontDoor = async ({ host, port }: Address): Promise<FrontDoor>
           resolve();
         });
         for (const socket of idle) socket.destroy();
+        // An event stream that ended would say that its task did: it is cut, and its client comes back.
+        for (const response of streams)
+          if (String(response.getHeader('content-type')).includes('text/event-stream')) response.socket?.destroy();
       });
       return closing;
     },
   };
+};
+
+const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0] ?? '';
+
+/** Programs send no Origin; pages do, and only those of the hub itself or of the list may speak to it. */
+const isOriginAllowed = ({ headers: { origin, host } }: IncomingMessage, allowed: string[]): boolean =>
+  origin === undefined || allowed.includes(origin) || (URL.canParse(origin) && new URL(origin).host === host);
+
+const refuseUpgrade = (socket: Duplex, status: string): void => {
+  socket.on('error', () => undefined); // it may be gone already
+  socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n`);
 };
 
 const listen = async (server: ReturnType<typeof createServer>, { host, port }: Address): Promise<void> => {

@@ -4,8 +4,10 @@ import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
 import { readConfig, settings } from './config.ts';
 import { StartError } from './core/start-error.ts';
+import { uuidv7 } from './core/uuid.ts';
 import { createLog } from './log.ts';
-import { type Server, startServer } from './server.ts';
+import { startServer } from './server.ts';
+import { welcome } from './welcome.ts';
 
 // Command line -> config -> server; signals; nothing else.
 
@@ -39,7 +41,7 @@ const run = async (): Promise<void> => {
     if (abort.signal.aborted) process.exit(0);
     throw error;
   });
-  if (!first || server.newKey) console.log(welcome(server));
+  if (!first || server.newKey) console.log(welcome(server, () => uuidv7(Date.now())));
   if (!abort.signal.aborted) await once(abort.signal, 'abort');
   await server.stop();
   process.exit(0);
@@ -55,30 +57,13 @@ const readArguments = () => {
   }
 };
 
-const welcome = ({ version, url, dataDir, newKey }: Server): string =>
-  [
-    '',
-    `  Baton ${version} is ready.`,
-    '',
-    `  GraphQL   ${url}/graphql`,
-    `  Health    ${url}/livez  ${url}/readyz`,
-    `  Data      ${dataDir ?? 'in the PostgreSQL that DATABASE_URL names'}`,
-    ...(newKey ? ['', `  Your API key, shown only now:  ${newKey}`] : []),
-    '',
-    '  Try it:',
-    `  curl -s ${url}/graphql -H 'content-type: application/json' -d '{"query":"{ version }"}'`,
-    '',
-    '  Stop with Ctrl-C. Settings: docs/settings.md',
-    '',
-  ].join('\n');
-
 const usage = (): string =>
   [
     'Usage: baton [--help] [--version]',
     '',
     'Starts the hub. Settings come from the environment:',
     ...Object.entries(settings).map(
-      ([name, { default: value, meaning }]) => `  ${name.padEnd(16)} ${meaning}${value ? ` (${value})` : ''}`,
+      ([name, { default: value, meaning }]) => `  ${name.padEnd(24)} ${meaning}${value ? ` (${value})` : ''}`,
     ),
   ].join('\n');
 

@@ -1,18 +1,18 @@
 import { fileURLToPath } from 'node:url';
-import { createYoga } from 'graphql-yoga';
 import packageJson from '../package.json' with { type: 'json' };
+import { type EchoAgent, startEchoAgent } from './agent/echo.ts';
 import { type Config, childEnvironment } from './config.ts';
-import type { Context } from './context.ts';
 import type { Log } from './core/log.ts';
 import { openFrontDoor } from './http.ts';
-import { schema } from './schema/index.ts';
+import { openRooms, type Rooms } from './rooms.ts';
 import { type Database, openDatabase } from './store/database.ts';
+import { ensureEchoAgent } from './store/echo-agent.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './store/embedded/postgres.ts';
 import { ensureFirstOwner } from './store/first-owner.ts';
 import { migrate } from './store/migrations.ts';
 import { checkServer } from './store/server-check.ts';
 
-// The composition root: builds every room in order, stops them in reverse.
+// Starts everything in order, stops it in reverse.
 
 export type Server = {
   version: string;
@@ -21,6 +21,8 @@ export type Server = {
   dataDir: string | undefined;
   /** A key that was made at this start: shown now or never. */
   newKey: string | undefined;
+  /** The built-in agent is there to be tried. */
+  hasEcho: boolean;
   stop(): Promise<void>;
 };
 
@@ -39,10 +41,18 @@ const drainMs = 12_000; // with the database's shutdown, within the 20 s we prom
 export const startServer = async ({ config, log, signal, onLost }: Options): Promise<Server> => {
   let embedded: EmbeddedPostgres | undefined;
   let database: Database | undefined;
+  let rooms: Rooms | undefined;
+  let echo: EchoAgent | undefined;
   let stopped: Promise<unknown> | undefined;
   const door = await openFrontDoor(config);
   const stop = async (): Promise<void> => {
-    stopped ??= door.close(drainMs).then(() => Promise.all([database?.close(), embedded?.stop()]));
+    stopped ??= (async () => {
+      await echo?.stop();
+      await rooms?.leave();
+      await door.close(drainMs);
+      await rooms?.close();
+      await Promise.all([database?.close(), embedded?.stop()]);
+    })();
     await stopped;
   };
 
@@ -59,29 +69,13 @@ export const startServer = async ({ config, log, signal, onLost }: Options): Pro
     const { newKey, isRevoked } = await ensureFirstOwner(prisma, config.adminKey);
     if (isRevoked) log.warn({}, 'BATON_ADMIN_KEY names a key that was revoked: it opens no door. Choose another one');
 
-    const graphql = createYoga<Context>({
-      schema,
-      context: { version, prisma },
-      graphqlEndpoint: '/graphql',
-      graphiql: false,
-      landingPage: false,
-      cors: false,
-      multipart: false,
-      logging: yogaLog(log),
-    });
-    door.serve({ graphql, ping });
-    return { version, url: door.url, dataDir: embedded?.dataDir, newKey, stop };
+    rooms = await openRooms({ url, database, config, version, log });
+    door.serve({ ...rooms, origins: config.origins, ping });
+    const token = embedded && (await ensureEchoAgent(prisma));
+    if (token) echo = startEchoAgent({ url: door.url, token });
+    return { version, url: door.url, dataDir: embedded?.dataDir, newKey, hasEcho: token !== undefined, stop };
   } catch (error) {
     await stop();
     throw error;
   }
-};
-
-const yogaLog = (log: Log) => {
-  const at = (level: keyof Log) => (first: unknown) =>
-    log[level](
-      first instanceof Error ? { err: first } : {},
-      first instanceof Error ? 'Unexpected error' : String(first),
-    );
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 };

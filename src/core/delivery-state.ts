@@ -4,7 +4,7 @@ export const deliveryStates = ['QUEUED', 'DELIVERED', 'ACKED', 'WORKING', 'ENDED
 
 export type DeliveryState = (typeof deliveryStates)[number];
 
-const deliveryOutcomes = [
+export const deliveryOutcomes = [
   'COMPLETED',
   'FAILED',
   'CANCELED',

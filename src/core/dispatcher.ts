@@ -24,8 +24,8 @@ export type QueueStore = {
   readReady(agents: string[], limit: number): Promise<{ agent: string; task: string }[]>;
   readAssignments(tasks: TaskHead[]): Promise<Assignment[]>;
   readDue(limit: number): Promise<{ task: string; kind: DeadlineKind; delivery: number; agent: string }[]>;
-  /** This instance lives, by the database's clock. */
-  renew(instance: string, seconds: number): Promise<void>;
+  /** This instance lives, by the database's clock. Returns how many others do. */
+  renew(instance: string, seconds: number): Promise<number>;
   /** Deliveries whose instance is overdue. */
   readOrphans(limit: number): Promise<{ task: string; delivery: number; holder: string }[]>;
   /** Instances that are overdue and have nothing left. */
@@ -35,8 +35,8 @@ export type QueueStore = {
 export type Dispatcher = {
   /** Hands out what is ready. Called after a wake-up, and every second. */
   dispatch(): Promise<void>;
-  /** Renews the lease, and acts on deadlines and on instances that died. Called every second. */
-  patrol(): Promise<void>;
+  /** Renews the lease, and acts on deadlines and on instances that died. Called every second. Returns how many others live. */
+  patrol(): Promise<number>;
 };
 
 type Options = {
@@ -99,12 +99,13 @@ export const createDispatcher = ({ writer, queue, agents, instance, leaseSeconds
     }
   };
 
-  const patrol = async (): Promise<void> => {
-    await queue.renew(instance, leaseSeconds);
+  const patrol = async (): Promise<number> => {
+    const others = await queue.renew(instance, leaseSeconds);
     for (const orphan of await queue.readOrphans(page)) await submit({ kind: 'lose', ...orphan });
     await queue.buryInstances();
     const due = await queue.readDue(page);
     await Promise.all(due.map(({ kind, ...delivery }) => submit({ kind: whenDue[kind], ...delivery })));
+    return others;
   };
 
   return { dispatch, patrol };

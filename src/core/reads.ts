@@ -39,7 +39,7 @@ export type TaskView = {
 };
 
 export type MessageView = Omit<LedgerMessage, 'atMs'> & { createdAt: Date };
-export type EventView = LoggedEvent & { task: string };
+export type EventView = LoggedEvent;
 export type ContextView = { key: string; id: string; title: string | null; createdAt: Date; updatedAt: Date };
 export type DetailView = { metadata: unknown; result: string | null; usage: unknown };
 export type DeadlinesView = { expiresAt: Date | null; timeoutAt: Date | null };

@@ -7,7 +7,7 @@ import { isTerminal, type TaskState } from './task-state.ts';
 // or was told that there is more, it reads the log. So events of this instance and of others come by one path, and losing
 // every wake-up costs time, never an event.
 
-export type LoggedEvent = TaskEvent & { atMs: number };
+export type LoggedEvent = TaskEvent & { /** The task's key. */ task: string; atMs: number };
 export type LogEnd = { seq: number; state: TaskState };
 
 export type EventLog = {
@@ -130,8 +130,12 @@ export const createWatchers = (log: EventLog): Watchers => {
   return {
     watch,
     publish(committed) {
-      for (const { task, atMs, events } of committed)
-        for (const watcher of watchers.get(task.key) ?? []) watcher.push(events.map((event) => ({ ...event, atMs })));
+      for (const { task, atMs, events } of committed) {
+        const watching = watchers.get(task.key);
+        if (!watching) continue;
+        const logged = events.map((event) => ({ ...event, task: task.key, atMs })); // once, however many watch
+        for (const watcher of watching) watcher.push(logged);
+      }
     },
     async poll() {
       if (watchers.size === 0) return;

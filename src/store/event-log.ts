@@ -6,7 +6,7 @@ export const createEventLog = (pool: pg.Pool): EventLog => ({
   async readEvents(task, after) {
     const { rows } = await pool.query({
       name: 'read events',
-      text: `select seq, first_seq, kind, "from", "to", actor, at, payload from event where task_key = $1 and seq > $2 order by seq limit 64`,
+      text: `select task_key, seq, first_seq, kind, "from", "to", actor, at, payload from event where task_key = $1 and seq > $2 order by seq limit 64`,
       values: [task, after],
     });
     return rows.flatMap((row) => linesOf(row).filter(({ seq }) => seq > after));
@@ -23,8 +23,26 @@ export const createEventLog = (pool: pg.Pool): EventLog => ({
 });
 
 /** A row may hold several lines: its key is the last one's seq. */
-export const linesOf = ({ kind, from, to, actor, first_seq, at, payload }: pg.QueryResultRow): LoggedEvent[] =>
+export const linesOf = ({
+  task_key,
+  kind,
+  from,
+  to,
+  actor,
+  first_seq,
+  at,
+  payload,
+}: pg.QueryResultRow): LoggedEvent[] =>
   (payload as unknown[]).map(
     (each, index) =>
-      ({ kind, from, to, actor, seq: first_seq + index, atMs: at.getTime(), payload: each }) as LoggedEvent,
+      ({
+        task: task_key,
+        kind,
+        from,
+        to,
+        actor,
+        seq: first_seq + index,
+        atMs: at.getTime(),
+        payload: each,
+      }) as LoggedEvent,
   );

@@ -28,12 +28,15 @@ export const createQueueStore = (pool: pg.Pool): QueueStore => ({
   },
 
   async renew(instance, seconds) {
-    await pool.query({
+    const { rows } = await pool.query({
       name: 'renew instance',
-      text: `insert into instance (boot_id, until) values ($1, hub_now() + make_interval(secs => $2))
-        on conflict (boot_id) do update set until = excluded.until`,
+      text: `with renewed as (
+          insert into instance (boot_id, until) values ($1, hub_now() + make_interval(secs => $2))
+          on conflict (boot_id) do update set until = excluded.until
+        ) select count(*)::int as others from instance where boot_id <> $1 and until > hub_now()`,
       values: [instance, seconds],
     });
+    return rows[0].others;
   },
 
   async readOrphans(limit) {

@@ -18,9 +18,7 @@ export const readEvents = (pool: pg.Pool): Pick<Reads, 'events'> => {
       values: [keys, after, before, limit + 1],
     });
     const lines = rows.flatMap((row) => {
-      const all = linesOf(row)
-        .filter(({ seq }) => seq > after && seq < before)
-        .map((line): EventView => ({ ...line, task: row.task_key }));
+      const all = linesOf(row).filter(({ seq }) => seq > after && seq < before);
       return isBackward ? all.reverse() : all;
     });
     return groupBy(lines, ({ task }) => task);

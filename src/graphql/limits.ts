@@ -1,0 +1,84 @@
+import { complexityFromQuery } from '@pothos/plugin-complexity';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type ParseOptions,
+  parse,
+  type Source,
+  visit,
+} from 'graphql';
+import { DomainError } from '../core/domain-error.ts';
+import { checkJson, checkText } from '../core/json.ts';
+
+// What a document may be. Everything is measured before anything runs.
+
+export const limits = { tokens: 1_000, depth: 12, aliases: 30, directives: 30, cost: 20_000, literalDepth: 64 };
+
+/** Parses, and refuses what does not depend on the variables. Documents come again and again: the caller keeps them. */
+export const readDocument = (source: string | Source, options: ParseOptions | undefined): DocumentNode => {
+  const document = parseWithin(source, options);
+  checkDocument(document);
+  return document;
+};
+
+const parseWithin = (source: string | Source, options: ParseOptions | undefined): DocumentNode => {
+  try {
+    return parse(source, { ...options, maxTokens: limits.tokens });
+  } catch (error) {
+    const isTooLong = error instanceof GraphQLError && error.message.includes('tokens. Parsing aborted');
+    if (isTooLong) within('number of tokens', limits.tokens + 1, limits.tokens);
+    throw error;
+  }
+};
+
+const checkDocument = (document: DocumentNode): void => {
+  let [aliases, directives, depth] = [0, 0, 0];
+  const nested = {
+    enter: () => within('literal depth', ++depth, limits.literalDepth),
+    leave: () => {
+      depth -= 1;
+    },
+  };
+  visit(document, {
+    Field: (node) => {
+      if (node.alias) within('aliases', ++aliases, limits.aliases);
+    },
+    Directive: () => within('directives', ++directives, limits.directives),
+    StringValue: ({ value }) => checkText(value, 'A text in the document'),
+    ListValue: nested,
+    ObjectValue: nested,
+  });
+};
+
+export type Operation = {
+  schema: GraphQLSchema;
+  document: DocumentNode;
+  operationName?: string | null | undefined;
+  variables: Record<string, unknown> | null | undefined;
+};
+
+/** What the chosen operation would cost, with the lists as long as its variables say. */
+export const checkOperation = ({ schema, document, operationName, variables }: Operation): void => {
+  checkJson(variables, 'A variable');
+  const definitions = document.definitions.filter(
+    (each) => each.kind !== Kind.OPERATION_DEFINITION || operationName == null || each.name?.value === operationName,
+  );
+  if (!definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION)) return; // execution says what is wrong
+  const { complexity, depth } = complexityFromQuery(
+    { ...document, definitions },
+    { schema, variables: variables ?? {} },
+  );
+  within('depth', depth, limits.depth);
+  within('cost', complexity, limits.cost);
+};
+
+const within = (what: string, actual: number, expected: number): void => {
+  if (actual > expected)
+    throw new DomainError(
+      'QUERY_TOO_COMPLEX',
+      `The document’s ${what} is ${actual}; at most ${expected} is answered. Ask for less at once`,
+      { expected, actual },
+    );
+};
