@@ -89,5 +89,5 @@ process.on('message', (order: 'quiesce' | 'stop') => {
 });
 
 await dispatcher.patrol().catch(ignore); // the lease first
-const rounds = [every(100, dispatcher.dispatch), every(250, dispatcher.patrol), load.run()];
+const rounds = [every(100, dispatcher.dispatch), every(250, async () => void (await dispatcher.patrol())), load.run()];
 process.send?.('ready');

@@ -96,6 +96,23 @@ export const executorOf = (row: pg.QueryResultRow): Executor => ({
   capacity: row.capacity,
 });
 
+/** A task of an agent by its public id, without what was said in its turn; and whether the connection that holds it lives. */
+export const findTask = async (
+  pool: pg.Pool,
+  agent: string,
+  id: string,
+): Promise<{ head: TaskHead; isHeldAlive: boolean } | undefined> => {
+  const { rows } = await pool.query({
+    name: 'find task',
+    text: `select ${taskColumns}, null::text[] as texts,
+        exists (select from connection c join instance i using (boot_id) where c.id = t.holder and i.until >= hub_now()) as is_held_alive
+      from agent a join task t on t.network_id = a.network_id and t.agent_id = a.id
+      where a.id = $1 and t.id = $2`,
+    values: [agent, id],
+  });
+  return rows[0] && { head: taskHead(rows[0]), isHeldAlive: rows[0].is_held_alive };
+};
+
 export const taskHead = (row: pg.QueryResultRow): TaskHead => ({
   key: row.key,
   id: row.id,

@@ -1,0 +1,29 @@
+import { DomainError } from '../core/domain-error.ts';
+import { isRecord } from '../core/json.ts';
+import type { Params } from './json-rpc.ts';
+import { optional, optionalList, required, wrong } from './params.ts';
+
+const mostSkills = 200;
+
+/** An agent's card, with what the hub understands of it checked: description and skills. */
+export const readCard = (card: unknown): Params | undefined => {
+  if (card == null) return undefined;
+  if (!isRecord(card)) throw wrong('agent_card', 'an object');
+  optional(card, 'description', 'string');
+  const skills = optionalList(card, 'skills')?.map(readSkill) ?? [];
+  if (skills.length > mostSkills)
+    throw new DomainError('TOO_LARGE', `The card has ${skills.length} skills; at most ${mostSkills} are taken`);
+  const byId = new Map(skills.map((skill) => [skill.id, skill]));
+  return { ...card, skills: [...byId.values()] };
+};
+
+const readSkill = (skill: unknown): Params => {
+  if (!isRecord(skill)) throw wrong('agent_card.skills', 'a list of objects');
+  const id = required(skill, 'id', 'string');
+  if (id.length < 1 || id.length > 128) throw wrong('A skill’s id', 'between 1 and 128 characters long');
+  optional(skill, 'name', 'string');
+  optional(skill, 'description', 'string');
+  for (const name of ['tags', 'examples'])
+    if (optionalList(skill, name)?.some((each) => typeof each !== 'string')) throw wrong(name, 'a list of strings');
+  return skill;
+};

@@ -1,0 +1,47 @@
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { AgentSocket } from './agent-socket.ts';
+import type { Hub } from './hub.ts';
+
+// The only file that knows the socket library.
+
+export type AgentDoor = {
+  /** `token`: what the address carried; else the Authorization header counts. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, token?: string): void;
+  /** Cuts what is still open. The hub has said good-bye before. */
+  close(): void;
+};
+
+const mostBytes = 1_048_576; // of a frame; the library closes with 1009 when there is more
+
+export const createAgentDoor = ({ opened }: Pick<Hub, 'opened'>): AgentDoor => {
+  const server = new WebSocketServer({ noServer: true, maxPayload: mostBytes, perMessageDeflate: false });
+  return {
+    upgrade(request, socket, head, token = bearer(request)) {
+      server.handleUpgrade(request, socket, head, (ws) => {
+        const closed = opened(adapt(ws), token === undefined ? {} : { token });
+        ws.once('close', closed);
+        ws.on('error', () => undefined); // a close follows
+      });
+    },
+    close() {
+      for (const ws of server.clients) ws.terminate();
+      server.close();
+    },
+  };
+};
+
+const adapt = (ws: WebSocket): AgentSocket => ({
+  send: (frame) => ws.send(frame),
+  ping: () => ws.ping(),
+  close: (code, reason) => ws.close(code, reason),
+  pause: () => ws.pause(),
+  resume: () => ws.resume(),
+  buffered: () => ws.bufferedAmount,
+  onMessage: (listener) => ws.on('message', (data) => listener(data.toString())),
+  onSign: (listener) => ws.on('ping', listener).on('pong', listener),
+});
+
+const bearer = ({ headers }: IncomingMessage): string | undefined =>
+  headers.authorization?.match(/^bearer +(\S+) *$/i)?.[1];
