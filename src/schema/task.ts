@@ -47,7 +47,7 @@ const Priority = builder.enumType('Priority', { values: ['HIGH', 'NORMAL', 'LOW'
 
 const Requester = builder.unionType('Requester', {
   description: 'Who asked for the task.',
-  types: [User, Agent],
+  types: () => [User, Agent], // later: agents refer to tasks too
   resolveType: (requester) => ('role' in requester ? User : Agent),
 });
 
