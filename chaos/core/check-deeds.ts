@@ -1,4 +1,5 @@
-import { followDelivery, isTerminal } from './check-tasks.ts';
+import { followDelivery } from './check-deliveries.ts';
+import { isTerminal } from './check-tasks.ts';
 import type { Counters, Report } from './checker.ts';
 import type { Deed } from './deeds.ts';
 import type { Event, History, Task } from './history.ts';
@@ -62,13 +63,14 @@ const checkRefusal = (
     report('refusal', `${kind} of ${key} was refused (${told.code}) because it is ${told.state}; then it never was`);
 };
 
-/** Deeds of people are named in the log. */
+/** Deeds of people are named in the log; answers are known by their messages. */
 const checkNamed = (history: History, deeds: Deed[], report: Report): void => {
   const named = new Map(deeds.filter(({ kind }) => firstLine[kind]).map((deed) => [deed.op, deed]));
   const found = new Map<string, { task: Task; event: Event }>();
   for (const task of history.values())
     for (const event of task.events) {
-      if (event.kind !== 'STATUS' || !/^[0-9a-f-]{36}$/.test(event.actor)) continue;
+      if (event.kind !== 'STATUS' || event.payload.reason === 'ANSWERED' || !/^[0-9a-f-]{36}$/.test(event.actor))
+        continue;
       const deed = named.get(event.actor);
       if (!deed || deed.task !== task.key || !firstLine[deed.kind]?.(event))
         report('never attempted', `${task.key}: seq ${event.seq} ${event.to} by ${event.actor} (${deed?.kind})`);
@@ -99,7 +101,7 @@ const checkMoment = ({ op, kind, ms, told, task }: Deed, { committedMs }: Event,
     report('moment', `${kind} ${op} of ${task} was told ok ${committedMs - told.ms} ms before its commit`);
 };
 
-/** Chunks and progress are known by their texts. */
+/** Chunks, progress and questions are known by their texts, follow-ups by their messages' ids. */
 const checkSaid = (history: History, deeds: Deed[], report: Report): void => {
   const attempts = new Map<string, Deed[]>();
   for (const deed of deeds)
@@ -110,10 +112,9 @@ const checkSaid = (history: History, deeds: Deed[], report: Report): void => {
   const stored = new Map<string, Event>();
   for (const task of history.values())
     for (const event of task.events) {
-      const chunk = event.kind === 'ARTIFACT' ? event.payload.parts?.[0]?.text : undefined;
-      const progress = event.kind === 'STATUS' ? event.payload.text : undefined;
-      if (chunk === undefined && progress === undefined) continue;
-      const name = `${task.key} ${chunk === undefined ? 'progress' : 'artifact'} ${chunk ?? progress}`;
+      const said = saidIn(event);
+      if (!said) continue;
+      const name = `${task.key} ${said}`;
       const [first] = attempts.get(name) ?? [];
       if (!first) report('never attempted', `${name} at seq ${event.seq}`);
       else checkMoment({ ...first, told: undefined }, event, report);
@@ -128,11 +129,22 @@ const checkSaid = (history: History, deeds: Deed[], report: Report): void => {
     if (event && all.every(({ told }) => told?.at === 'fail')) report('refused, stored', `${name} at seq ${event.seq}`);
     for (const { told, isTwice } of ok)
       if (event && told?.at === 'ok' && !isTwice) {
-        if (told.seq !== event.seq) report('wrong place', `${name} is at seq ${event.seq}, told ${told.seq}`);
+        if (told.seq !== event.seq && event.kind !== 'MESSAGE')
+          report('wrong place', `${name} is at seq ${event.seq}, told ${told.seq}`);
         if (event.committedMs > told.ms + slackMs) report('moment', `${name} was told ok before its commit`);
       }
   }
 };
+
+const saidIn = ({ kind, to, seq, payload }: Event): string | undefined => {
+  if (kind === 'ARTIFACT') return `artifact ${payload.parts?.[0]?.text}`;
+  const isFollowUp = kind === 'MESSAGE' && payload.message?.author === 'USER' && seq !== birthMessage;
+  if (isFollowUp) return `followUp ${payload.message?.id}`;
+  if (kind !== 'STATUS' || payload.text === undefined) return undefined;
+  return `${to === 'WORKING' ? 'progress' : 'ask'} ${payload.text}`;
+};
+
+const birthMessage = 2; // the line after the first
 
 /** An agent that was told that it completed or failed a task did so, in its delivery; and nobody else ends one so. */
 const checkEndings = (history: History, deeds: Deed[], report: Report): void => {

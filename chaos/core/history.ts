@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Reader } from '../patient-client.ts';
 
 // The final tables, one task at a time, each line with the transaction that wrote it and the moment that one committed.
 
@@ -18,7 +18,7 @@ export type Event = {
     parts?: { text?: string }[];
     append?: boolean;
     lastChunk?: boolean;
-    message?: { author: string; parts: { text?: string }[] };
+    message?: { id: string; author: string; parts: { text?: string }[] };
   };
   xid: number;
   committedMs: number;
@@ -42,7 +42,7 @@ export type Task = {
 
 export type History = Map<string, Task>;
 
-export const readHistory = async (client: pg.Client): Promise<History> => {
+export const readHistory = async (client: Reader): Promise<History> => {
   const history: History = new Map();
   const tasks = await client.query(
     'select key, context_key, state, run, last_seq, delivery, delivery_state, holder from task order by created_at, key',
