@@ -11,8 +11,9 @@ export const crash = (cluster: string, how: Crash): boolean => {
   const postmaster = Number.parseInt(read(join(cluster, 'postmaster.pid')), 10);
   if (!(postmaster > 0) || !read(`/proc/${postmaster}/cmdline`).includes(cluster)) return false;
   if (how === 'immediate shutdown') return end(postmaster, 'SIGQUIT');
-  const backend = readdirSync('/proc').find((pid) => isWriterOf(pid, postmaster));
-  return backend !== undefined && end(Number(backend), 'SIGKILL'); // then the postmaster ends all others, and recovers
+  const backends = readdirSync('/proc').filter((pid) => isBackendOf(pid, postmaster));
+  const victim = backends.find((pid) => titleOf(pid).includes('SELECT')) ?? backends[0]; // best under a flush
+  return victim !== undefined && end(Number(victim), 'SIGKILL'); // then the postmaster ends all others, and recovers
 };
 
 const end = (pid: number, signal: NodeJS.Signals): boolean => {
@@ -23,11 +24,10 @@ const end = (pid: number, signal: NodeJS.Signals): boolean => {
   }
 };
 
-const isWriterOf = (pid: string, postmaster: number): boolean =>
-  /^\d+$/.test(pid) &&
-  parentOf(pid) === postmaster &&
-  /^postgres: baton baton .*(SELECT|BIND|PARSE|idle)/.test(read(`/proc/${pid}/cmdline`));
+const isBackendOf = (pid: string, postmaster: number): boolean =>
+  /^\d+$/.test(pid) && parentOf(pid) === postmaster && titleOf(pid).startsWith('postgres: baton baton ');
 
+const titleOf = (pid: string): string => read(`/proc/${pid}/cmdline`);
 const parentOf = (pid: string): number => Number(/^PPid:\s+(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1]);
 
 const read = (path: string): string => {

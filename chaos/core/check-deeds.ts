@@ -1,4 +1,6 @@
 import { followDelivery } from './check-deliveries.ts';
+import { checkMoment, slackMs } from './check-moment.ts';
+import { checkSaid } from './check-said.ts';
 import { isTerminal } from './check-tasks.ts';
 import type { Counters, Report } from './checker.ts';
 import type { Deed } from './deeds.ts';
@@ -6,8 +8,6 @@ import type { Event, History, Task } from './history.ts';
 
 // Acknowledged ⊆ stored ⊆ attempted. A deed that was told ok is in the log once, where it was told; a refused one is not;
 // an unknown one is there once or not at all. And nothing is there that nobody did.
-
-const slackMs = 250;
 
 export const checkDeeds = (history: History, deeds: Deed[], report: Report): Counters => {
   const counters: Counters = {
@@ -93,58 +93,6 @@ const firstLine: Record<string, (event: Event) => boolean> = {
   retry: ({ to, payload }) => to === 'SUBMITTED' && payload.reason === 'RETRIED',
   reassign: ({ to, payload }) => to === 'SUBMITTED' && payload.reason === 'REASSIGNED',
 };
-
-/** It was committed after it was asked for and before it was answered. */
-const checkMoment = ({ op, kind, ms, told, task }: Deed, { committedMs }: Event, report: Report): void => {
-  if (committedMs < ms - slackMs) report('moment', `${kind} ${op} of ${task} was stored before it was done`);
-  if (told?.at === 'ok' && committedMs > told.ms + slackMs)
-    report('moment', `${kind} ${op} of ${task} was told ok ${committedMs - told.ms} ms before its commit`);
-};
-
-/** Chunks, progress and questions are known by their texts, follow-ups by their messages' ids. */
-const checkSaid = (history: History, deeds: Deed[], report: Report): void => {
-  const attempts = new Map<string, Deed[]>();
-  for (const deed of deeds)
-    if (deed.text !== undefined) {
-      const name = `${deed.task} ${deed.kind} ${deed.text}`;
-      attempts.set(name, [...(attempts.get(name) ?? []), deed]);
-    }
-  const stored = new Map<string, Event>();
-  for (const task of history.values())
-    for (const event of task.events) {
-      const said = saidIn(event);
-      if (!said) continue;
-      const name = `${task.key} ${said}`;
-      const [first] = attempts.get(name) ?? [];
-      if (!first) report('never attempted', `${name} at seq ${event.seq}`);
-      else checkMoment({ ...first, told: undefined }, event, report);
-      const before = stored.get(name);
-      if (before) report('stored twice', `${name} at seq ${before.seq} and ${event.seq}`);
-      stored.set(name, event);
-    }
-  for (const [name, all] of attempts) {
-    const event = stored.get(name);
-    const ok = all.filter(({ told }) => told?.at === 'ok');
-    if (ok.length > 0 && !event) report('lost', `${name} was told ok and is not stored`);
-    if (event && all.every(({ told }) => told?.at === 'fail')) report('refused, stored', `${name} at seq ${event.seq}`);
-    for (const { told, isTwice } of ok)
-      if (event && told?.at === 'ok' && !isTwice) {
-        if (told.seq !== event.seq && event.kind !== 'MESSAGE')
-          report('wrong place', `${name} is at seq ${event.seq}, told ${told.seq}`);
-        if (event.committedMs > told.ms + slackMs) report('moment', `${name} was told ok before its commit`);
-      }
-  }
-};
-
-const saidIn = ({ kind, to, seq, payload }: Event): string | undefined => {
-  if (kind === 'ARTIFACT') return `artifact ${payload.parts?.[0]?.text}`;
-  const isFollowUp = kind === 'MESSAGE' && payload.message?.author === 'USER' && seq !== birthMessage;
-  if (isFollowUp) return `followUp ${payload.message?.id}`;
-  if (kind !== 'STATUS' || payload.text === undefined) return undefined;
-  return `${to === 'WORKING' ? 'progress' : 'ask'} ${payload.text}`;
-};
-
-const birthMessage = 2; // the line after the first
 
 /** An agent that was told that it completed or failed a task did so, in its delivery; and nobody else ends one so. */
 const checkEndings = (history: History, deeds: Deed[], report: Report): void => {

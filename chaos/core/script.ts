@@ -3,7 +3,7 @@ import { createRandom, type Random } from '../random.ts';
 // What a fake agent does with a delivery follows from the task's key and the delivery's number alone, so the checker knows
 // what may have happened.
 
-export type Asking = 'INPUT_REQUIRED' | 'AUTH_REQUIRED';
+type Asking = 'INPUT_REQUIRED' | 'AUTH_REQUIRED';
 
 export type Step =
   | { do: 'acknowledge' }

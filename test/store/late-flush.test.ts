@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { useDatabase } from '../support/database.ts';
+import { startDelayingProxy } from '../support/delaying-proxy.ts';
+import { until } from '../support/until.ts';
+import { createWorld } from '../support/world.ts';
+
+const database = useDatabase();
+let proxy: Awaited<ReturnType<typeof startDelayingProxy>>;
+let world: Awaited<ReturnType<typeof createWorld>>;
+const chunks = async () =>
+  (await database.query(`select sum(seq - first_seq + 1)::int as stored from event where kind = 'ARTIFACT'`)).rows[0]
+    .stored;
+
+beforeAll(async () => {
+  proxy = await startDelayingProxy(database.url, () => until(chunks, 'the late flush to be committed'));
+  world = await createWorld({ ...database, url: proxy.url });
+});
+afterAll(async () => {
+  await world.close();
+  await proxy.stop();
+});
+
+// A known defect: lookUp (src/store/log-store.ts) lets go of the writer's lock before the flush is repeated. A flush that
+// reaches PostgreSQL in between is committed, the repetition is missed, and the commands are decided a second time. The
+// lock has to be kept until the repetition was answered; then this passes, and `fails` goes.
+test.fails('a flush that arrives after its sender has looked it up in vain is not written twice', async () => {
+  const task = await world.working();
+  await task.report({ kind: 'acknowledge' });
+  proxy.delayNextFlush();
+  await task.chunk('once', { append: false });
+  expect(await chunks()).toBe(1);
+});
