@@ -33,7 +33,7 @@ export const checkLanes = (history: History, report: Report): Counters => {
       if (next && stay.keepsPlace && next.takenMs < stay.endedMs + timing.placeSeconds * 1_000 - 1)
         report(
           'place',
-          `${lane}: ${next.task}:${next.number} was taken ${next.takenMs - stay.endedMs} ms after ${name}`,
+          `${lane}: ${next.task}:${next.number} was taken (transaction ${next.taken}) ${next.takenMs - stay.endedMs} ms after ${name} ended (${stay.ended})`,
         );
       for (const other of stays)
         if (other.queued < stay.taken && Math.min(other.taken, other.ended) > stay.taken && other.rank < stay.rank)

@@ -76,8 +76,8 @@ export const readHistory = async (client: Reader): Promise<History> => {
 
   const events = await client.query(
     `select e.task_key, e.first_seq + n::int - 1 as seq, e.kind, e."from", e."to", e.actor,
-        extract(epoch from e.at)::float8 * 1000 as "atMs", line as payload, f.xid::float8 as xid,
-        extract(epoch from pg_xact_commit_timestamp(f.xid::text::xid))::float8 * 1000 as "committedMs"
+        (extract(epoch from e.at) * 1000)::float8 as "atMs", line as payload, f.xid::float8 as xid,
+        (extract(epoch from pg_xact_commit_timestamp(f.xid::text::xid)) * 1000)::float8 as "committedMs"
       from event e cross join lateral json_array_elements(e.payload) with ordinality lines(line, n)
       left join feed f on f.task_key = e.task_key and e.seq between f.from_seq and f.to_seq
       order by e.task_key, 2`,
