@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { useDatabase } from '../support/database.ts';
+import { useDatabase, waitingForLock } from '../support/database.ts';
 import { startDelayingProxy } from '../support/delaying-proxy.ts';
 import { until } from '../support/until.ts';
 import { createWorld } from '../support/world.ts';
@@ -12,7 +12,9 @@ const chunks = async () =>
     .stored;
 
 beforeAll(async () => {
-  proxy = await startDelayingProxy(database.url, () => until(chunks, 'the late flush to be committed'));
+  const isWaiting = async () => (await database.query(waitingForLock)).rows[0].waiting > 0;
+  const hasArrived = async () => (await chunks()) || (await isWaiting());
+  proxy = await startDelayingProxy(database.url, () => until(hasArrived, 'the late flush to be committed, or to wait'));
   world = await createWorld({ ...database, url: proxy.url });
 });
 afterAll(async () => {
