@@ -27,7 +27,7 @@ const floors: Record<string, number> = {
   zombiesRefused: 5,
   unknown: 2,
   answered: 20,
-  answersLost: 5,
+  answersLost: 3,
   wentOn: 5,
   givenUp: 5,
   resumesWon: 12,
