@@ -19,7 +19,7 @@ type Options = {
   handOver: (task: TaskHead) => void;
 };
 
-const mostOpen = 90; // in all, so that the end can be waited for
+const mostOpen = 70; // in all, so that the end can be waited for
 const burstMs = 500; // all instances burst at the same moments: their batches meet
 
 export const createLoad = ({ orders, random, pool, submit, takerOf, handOver }: Options) => {

@@ -25,7 +25,7 @@ type Options = {
   keeps: boolean;
 };
 
-const drainMs = 45_000;
+const drainMs = 75_000; // a long line behind agents that hang or wait for an authorization
 
 export const runCore = async ({ seconds, seed, bug, isCalm, reassigns, keeps }: Options): Promise<number> => {
   console.log(`chaos core: ${seconds} s, seed ${seed}${bug ? `, bug ${bug}` : ''}${isCalm ? ', no faults' : ''}`);
