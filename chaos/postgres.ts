@@ -6,10 +6,11 @@ import { childEnvironment } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { startEmbeddedPostgres } from '../src/store/embedded/postgres.ts';
 import { migrate } from '../src/store/migrations.ts';
+import { type Crash, crash } from './crash.ts';
 
 /** A migrated database of its own, which remembers when each transaction was committed. */
 export const startDatabase = async () => {
-  const log = createLog('warn');
+  const log = createLog('error');
   const { signal } = new AbortController();
   const dataDir = await mkdtemp(join(tmpdir(), 'baton-chaos-'));
   const remove = () => rm(dataDir, { recursive: true, force: true });
@@ -35,6 +36,7 @@ export const startDatabase = async () => {
     await pool.end();
     return {
       url,
+      crash: (how: Crash) => crash(join(dataDir, 'postgres'), how),
       async stop() {
         await stop();
         await remove();
@@ -45,3 +47,5 @@ export const startDatabase = async () => {
     throw error;
   }
 };
+
+export type ChaosDatabase = Awaited<ReturnType<typeof startDatabase>>;

@@ -1,66 +1,74 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Command } from '../../src/core/command.ts';
 import type { TaskHead } from '../../src/core/head.ts';
-import { chunkText, progressText, scriptOf } from './script.ts';
+import { createRandom } from '../random.ts';
+import { type Drop, progressText } from './script.ts';
 import type { Submit } from './submit.ts';
+import { type Bookmark, workOn } from './turn.ts';
 
-/** An agent with one connection. It does what the task's script says, and drops a delivery when a report is refused. */
-export type FakeAgent = { holder: string; handOver(task: TaskHead): void };
+/** An agent with one connection for what it is handed, and a new one for each delivery that it comes back to. */
+export type FakeAgent = { holder: string; handOver(task: TaskHead): void; comeBack(bookmark: Bookmark): void };
 
-type Report = Extract<Command, { fence: unknown }>;
-type Unaddressed<R> = R extends Report ? Omit<R, 'task' | 'fence' | 'n'> : never;
+type Options = {
+  agent: string;
+  instance: string;
+  /** The agent's reports. */
+  submit: Submit;
+  /** What the hub does for its connections. */
+  hub: Submit;
+  /** The agent connects to the other instance next. */
+  sendAway: (bookmark: Bookmark) => void;
+};
 
-export const createAgent = ({ agent, submit }: { agent: string; submit: Submit }): FakeAgent => {
+const noticedLateMs = 300;
+
+export const createAgent = ({ agent, instance, submit, hub, sendAway }: Options): FakeAgent => {
   const holder = randomUUID();
   const known = new Set<string>();
 
-  const work = async ({ key, delivery }: TaskHead): Promise<void> => {
-    const script = scriptOf(key);
-    let n = 0;
-    let isRefused = false;
-    let last: Promise<void> = Promise.resolve();
-    const report = (what: Unaddressed<Report>, isAgain = false): void => {
-      if (!isAgain) n += 1;
-      const numbered = script.isNumbered && { n };
-      const command = { ...what, task: key, fence: { agent, delivery, holder }, ...numbered } as Command;
-      const answered = submit(command).then(
-        () => undefined,
-        () => {
-          isRefused = true;
-        },
-      );
-      last = Promise.all([last, answered]).then(() => undefined);
-    };
+  const work = (from: Bookmark, on: string): void =>
+    void workOn({ from, holder: on, submit, onDrop: (drop, bookmark) => void lose(drop, bookmark, on) });
 
-    report({ kind: 'acknowledge' });
-    if (script.ending === 'hang') return last;
-    for (let index = 0; index < script.chunks; index += 1) {
-      const pauseMs = script.pausesMs[index] ?? 0;
-      if (pauseMs > 0) {
-        await last;
-        await sleep(pauseMs);
-      }
-      if (isRefused) return;
-      if (script.progress[index]) report({ kind: 'progress', text: progressText(delivery, index) });
-      const parts = [{ text: chunkText(key, delivery, index) }];
-      const chunk = { artifactId: 'out', parts, append: index > 0, lastChunk: index === script.chunks - 1 };
-      report({ kind: 'artifact', chunk });
-      if (script.twice[index]) report({ kind: 'artifact', chunk }, true);
+  const lose = async (drop: Drop, bookmark: Bookmark, old: string): Promise<void> => {
+    const { task, delivery } = bookmark;
+    const notice = () => hub({ kind: 'lose', task, delivery, holder: old }).catch(() => undefined);
+    if (drop.goesOn) void goOn(bookmark, old);
+    if (drop.isNoticed) await notice();
+    await sleep(drop.afterMs);
+    if (drop.isElsewhere) sendAway(bookmark);
+    else await comeBack(bookmark);
+    if (drop.isNoticed) return;
+    await sleep(noticedLateMs);
+    await notice();
+  };
+
+  /** What is still in the old connection. While nobody has noticed it counts; after that it must be refused. */
+  const goOn = async ({ task, delivery }: Bookmark, old: string): Promise<void> => {
+    const random = createRandom(delivery);
+    for (let count = 0; count < 12; count += 1) {
+      const text = progressText(delivery, `late ${count}`, old);
+      void submit({ kind: 'progress', task, fence: { agent, delivery, holder: old }, text }).catch(() => undefined);
+      await sleep(random.between(20, 120));
     }
-    await last;
-    if (isRefused) return;
-    report(script.ending === 'complete' ? { kind: 'complete' } : { kind: 'fail', reason: 'SCRIPTED' });
-    await last;
+  };
+
+  const comeBack = async (bookmark: Bookmark): Promise<void> => {
+    const { task, delivery } = bookmark;
+    const fresh = randomUUID();
+    const answer = await hub({ kind: 'resume', agent, task, delivery, taker: { holder: fresh, instance } }).catch(
+      () => undefined,
+    );
+    if (answer) work(bookmark, fresh);
   };
 
   return {
     holder,
-    handOver(task) {
-      const name = `${task.key}:${task.delivery}`;
+    handOver({ key, delivery }) {
+      const name = `${key}:${delivery}`;
       if (known.has(name)) return;
       known.add(name);
-      void work(task);
+      work({ task: key, agent, delivery, step: 0, n: 0, unanswered: [] }, holder);
     },
+    comeBack: (bookmark) => void comeBack(bookmark),
   };
 };

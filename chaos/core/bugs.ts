@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import type { TaskHead } from '../../src/core/head.ts';
 import type { LogStore } from '../../src/core/ports.ts';
+import type { Reader } from '../patient-client.ts';
 import type { Submit } from './submit.ts';
 import type { Bug } from './world.ts';
 
@@ -13,6 +15,7 @@ export const forgetFence = (pool: pg.Pool, submit: Submit): Submit => {
     for (;;) {
       const found = await pool.query('select delivery from task where key = $1', [task]).catch(() => undefined);
       if (found) return found.rows[0].delivery;
+      await sleep(20); // the database is away
     }
   };
   return async (command) => {
@@ -26,6 +29,15 @@ export const forgetFence = (pool: pg.Pool, submit: Submit): Submit => {
     return submit({ ...rest, fence: { agent, delivery }, ...(n !== undefined && delivery === own && { n }) });
   };
 };
+
+/** no-holder: whoever knows the number of the delivery may report on it, also on a connection that was given up. */
+export const forgetHolder =
+  (submit: Submit): Submit =>
+  (command) => {
+    if (!('fence' in command)) return submit(command);
+    const { agent, delivery } = command.fence;
+    return submit({ ...command, fence: { agent, delivery } });
+  };
 
 /** cached-refusal: heads are read once; only a flush that was missed shows that they are old. */
 export const rememberHeads = (store: LogStore): LogStore => {
@@ -46,7 +58,7 @@ export const rememberHeads = (store: LogStore): LogStore => {
 };
 
 /** The bugs of flush_v2. Each change has to find its place in the text, so that a bug cannot silently not be there. */
-export const breakFlush = async (client: pg.Client, bug: Bug): Promise<void> => {
+export const breakFlush = async (client: Reader, bug: Bug): Promise<void> => {
   const changes = textChanges[bug];
   if (!changes) return;
   const { rows } = await client.query(`select pg_get_functiondef('flush_v2'::regproc) as text`);

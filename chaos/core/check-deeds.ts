@@ -1,12 +1,13 @@
-import { followDelivery, isTerminal } from './check-tasks.ts';
+import { followDelivery } from './check-deliveries.ts';
+import { checkMoment, slackMs } from './check-moment.ts';
+import { checkSaid } from './check-said.ts';
+import { isTerminal } from './check-tasks.ts';
 import type { Counters, Report } from './checker.ts';
 import type { Deed } from './deeds.ts';
 import type { Event, History, Task } from './history.ts';
 
 // Acknowledged ⊆ stored ⊆ attempted. A deed that was told ok is in the log once, where it was told; a refused one is not;
 // an unknown one is there once or not at all. And nothing is there that nobody did.
-
-const slackMs = 250;
 
 export const checkDeeds = (history: History, deeds: Deed[], report: Report): Counters => {
   const counters: Counters = {
@@ -62,13 +63,14 @@ const checkRefusal = (
     report('refusal', `${kind} of ${key} was refused (${told.code}) because it is ${told.state}; then it never was`);
 };
 
-/** Deeds of people are named in the log. */
+/** Deeds of people are named in the log; answers are known by their messages. */
 const checkNamed = (history: History, deeds: Deed[], report: Report): void => {
   const named = new Map(deeds.filter(({ kind }) => firstLine[kind]).map((deed) => [deed.op, deed]));
   const found = new Map<string, { task: Task; event: Event }>();
   for (const task of history.values())
     for (const event of task.events) {
-      if (event.kind !== 'STATUS' || !/^[0-9a-f-]{36}$/.test(event.actor)) continue;
+      if (event.kind !== 'STATUS' || event.payload.reason === 'ANSWERED' || !/^[0-9a-f-]{36}$/.test(event.actor))
+        continue;
       const deed = named.get(event.actor);
       if (!deed || deed.task !== task.key || !firstLine[deed.kind]?.(event))
         report('never attempted', `${task.key}: seq ${event.seq} ${event.to} by ${event.actor} (${deed?.kind})`);
@@ -90,48 +92,6 @@ const firstLine: Record<string, (event: Event) => boolean> = {
   cancel: ({ to }) => to === 'CANCELED',
   retry: ({ to, payload }) => to === 'SUBMITTED' && payload.reason === 'RETRIED',
   reassign: ({ to, payload }) => to === 'SUBMITTED' && payload.reason === 'REASSIGNED',
-};
-
-/** It was committed after it was asked for and before it was answered. */
-const checkMoment = ({ op, kind, ms, told, task }: Deed, { committedMs }: Event, report: Report): void => {
-  if (committedMs < ms - slackMs) report('moment', `${kind} ${op} of ${task} was stored before it was done`);
-  if (told?.at === 'ok' && committedMs > told.ms + slackMs)
-    report('moment', `${kind} ${op} of ${task} was told ok ${committedMs - told.ms} ms before its commit`);
-};
-
-/** Chunks and progress are known by their texts. */
-const checkSaid = (history: History, deeds: Deed[], report: Report): void => {
-  const attempts = new Map<string, Deed[]>();
-  for (const deed of deeds)
-    if (deed.text !== undefined) {
-      const name = `${deed.task} ${deed.kind} ${deed.text}`;
-      attempts.set(name, [...(attempts.get(name) ?? []), deed]);
-    }
-  const stored = new Map<string, Event>();
-  for (const task of history.values())
-    for (const event of task.events) {
-      const chunk = event.kind === 'ARTIFACT' ? event.payload.parts?.[0]?.text : undefined;
-      const progress = event.kind === 'STATUS' ? event.payload.text : undefined;
-      if (chunk === undefined && progress === undefined) continue;
-      const name = `${task.key} ${chunk === undefined ? 'progress' : 'artifact'} ${chunk ?? progress}`;
-      const [first] = attempts.get(name) ?? [];
-      if (!first) report('never attempted', `${name} at seq ${event.seq}`);
-      else checkMoment({ ...first, told: undefined }, event, report);
-      const before = stored.get(name);
-      if (before) report('stored twice', `${name} at seq ${before.seq} and ${event.seq}`);
-      stored.set(name, event);
-    }
-  for (const [name, all] of attempts) {
-    const event = stored.get(name);
-    const ok = all.filter(({ told }) => told?.at === 'ok');
-    if (ok.length > 0 && !event) report('lost', `${name} was told ok and is not stored`);
-    if (event && all.every(({ told }) => told?.at === 'fail')) report('refused, stored', `${name} at seq ${event.seq}`);
-    for (const { told, isTwice } of ok)
-      if (event && told?.at === 'ok' && !isTwice) {
-        if (told.seq !== event.seq) report('wrong place', `${name} is at seq ${event.seq}, told ${told.seq}`);
-        if (event.committedMs > told.ms + slackMs) report('moment', `${name} was told ok before its commit`);
-      }
-  }
 };
 
 /** An agent that was told that it completed or failed a task did so, in its delivery; and nobody else ends one so. */

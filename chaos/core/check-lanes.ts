@@ -33,7 +33,7 @@ export const checkLanes = (history: History, report: Report): Counters => {
       if (next && stay.keepsPlace && next.takenMs < stay.endedMs + timing.placeSeconds * 1_000 - 1)
         report(
           'place',
-          `${lane}: ${next.task}:${next.number} was taken ${next.takenMs - stay.endedMs} ms after ${name}`,
+          `${lane}: ${next.task}:${next.number} was taken (transaction ${next.taken}) ${next.takenMs - stay.endedMs} ms after ${name} ended (${stay.ended})`,
         );
       for (const other of stays)
         if (other.queued < stay.taken && Math.min(other.taken, other.ended) > stay.taken && other.rank < stay.rank)
@@ -44,18 +44,21 @@ export const checkLanes = (history: History, report: Report): Counters => {
 };
 
 const never = Number.POSITIVE_INFINITY;
+const aheadOfAll = 1e13;
 
 const readStays = (history: History): Map<string, Stay[]> => {
   const lanes = new Map<string, Stay[]>();
   for (const task of history.values()) {
     let stay: Stay | undefined;
     let wasLost = false;
+    let wasAnswered = false;
     for (const { kind, to, from, actor, payload, xid, atMs } of task.events) {
+      if (kind === 'STATUS') wasAnswered = payload.reason === 'ANSWERED';
       if (kind !== 'DELIVERY') continue;
       if (from === null) {
         const lane = `${task.deliveries.get(payload.number ?? 0)?.agent}/${task.context}`;
-        // Who lost its agent keeps its place in line; everybody else goes to the end.
-        const rank: number = wasLost && stay ? stay.rank : atMs;
+        // Who lost its agent keeps its place in line, who was answered goes first; everybody else goes to the end.
+        const rank: number = wasLost && stay ? stay.rank : wasAnswered ? atMs - aheadOfAll : atMs;
         const never_ = { taken: never, takenMs: never, ended: never, endedMs: never, keepsPlace: false };
         stay = { task: task.key, number: payload.number ?? 0, rank, queued: xid, ...never_ };
         lanes.set(lane, [...(lanes.get(lane) ?? []), stay]);
@@ -71,7 +74,7 @@ const readStays = (history: History): Map<string, Stay[]> => {
         stay.endedMs = atMs;
         wasLost = payload.outcome === 'LOST';
         const isByAgent = actor === 'alpha' || actor === 'beta';
-        stay.keepsPlace = !wasLost && !isByAgent && from !== 'QUEUED';
+        stay.keepsPlace = !wasLost && payload.outcome !== 'INTERRUPTED' && !isByAgent && from !== 'QUEUED';
       }
     }
   }

@@ -1,9 +1,12 @@
-import type pg from 'pg';
+import type { Reader } from '../patient-client.ts';
 import { checkDeeds } from './check-deeds.ts';
 import { checkEnd } from './check-end.ts';
+import { checkExpiry } from './check-expiry.ts';
+import { checkHolders } from './check-holders.ts';
 import { checkLanes } from './check-lanes.ts';
+import { checkQuestions } from './check-questions.ts';
 import { checkTasks } from './check-tasks.ts';
-import { readDeeds } from './deeds.ts';
+import { readDeeds, readRollbacks } from './deeds.ts';
 import { readHistory } from './history.ts';
 
 // Compares what the actors wrote down with the final tables. Nothing here is imported from src/: a mistake there must not
@@ -13,7 +16,7 @@ export type Violation = { rule: string; what: string };
 export type Counters = Record<string, number>;
 export type Report = (rule: string, what: string) => void;
 
-export const check = async (client: pg.Client, directory: string) => {
+export const check = async (client: Reader, directory: string) => {
   const violations: Violation[] = [];
   const report: Report = (rule, what) => violations.push({ rule, what });
   const deeds = readDeeds(directory);
@@ -21,8 +24,11 @@ export const check = async (client: pg.Client, directory: string) => {
   const counters: Counters = {
     ...checkTasks(history, report),
     ...checkDeeds(history, deeds, report),
+    ...checkHolders(history, deeds, report),
+    ...checkQuestions(history, deeds, report),
+    ...checkExpiry(history, deeds, report),
     ...checkLanes(history, report),
-    ...(await checkEnd(client, history, report)),
+    ...(await checkEnd(client, history, report, readRollbacks(directory))),
   };
   return { violations, counters };
 };

@@ -1,15 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type pg from 'pg';
+import type { Reader } from '../patient-client.ts';
+import type { ChaosDatabase } from '../postgres.ts';
 import type { FaultProxy } from '../proxy.ts';
 import type { Random } from '../random.ts';
+import type { Counters } from './checker.ts';
 import type { Instances } from './instances.ts';
+
+type Options = {
+  instances: Instances;
+  proxy: FaultProxy;
+  database: ChaosDatabase;
+  client: Reader;
+  random: Random;
+};
+
+/** The database crashes this long after the start at the latest, and then again and again. */
+const crashMs = { first: 8_000, next: 16_000 };
 
 /** Breaks things until the time is over, and leaves everything running. Counts what it really did. */
 export const breakThings = async (
   untilMs: number,
-  { instances, proxy, client, random }: { instances: Instances; proxy: FaultProxy; client: pg.Client; random: Random },
-) => {
-  const done = { kills: 0, pauses: 0, terminations: 0, cuts: 0 };
+  { instances, proxy, database, client, random }: Options,
+): Promise<Counters> => {
+  const done = { kills: 0, pauses: 0, terminations: 0, cuts: 0, crashes: 0 };
+  let crashesAt = Date.now() + Math.min(crashMs.first, (untilMs - Date.now()) * 0.4);
   const busy = new Set<number>();
   const under: Promise<void>[] = [];
 
@@ -37,6 +51,12 @@ export const breakThings = async (
 
   while (Date.now() < untilMs) {
     await sleep(random.between(300, 900));
+    if (Date.now() >= crashesAt) {
+      if (!database.crash(random.chance(0.5) ? 'backend killed' : 'immediate shutdown')) continue;
+      done.crashes += 1;
+      crashesAt = Date.now() + crashMs.next;
+      continue;
+    }
     const free = [0, 1].filter((place) => !busy.has(place));
     const place = free[random.between(0, free.length - 1)];
     const dice = random.next();

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import type { Reader } from '../patient-client.ts';
 
 // The final tables, one task at a time, each line with the transaction that wrote it and the moment that one committed.
 
@@ -18,7 +18,7 @@ export type Event = {
     parts?: { text?: string }[];
     append?: boolean;
     lastChunk?: boolean;
-    message?: { author: string; parts: { text?: string }[] };
+    message?: { id: string; author: string; parts: { text?: string }[] };
   };
   xid: number;
   committedMs: number;
@@ -42,7 +42,7 @@ export type Task = {
 
 export type History = Map<string, Task>;
 
-export const readHistory = async (client: pg.Client): Promise<History> => {
+export const readHistory = async (client: Reader): Promise<History> => {
   const history: History = new Map();
   const tasks = await client.query(
     'select key, context_key, state, run, last_seq, delivery, delivery_state, holder from task order by created_at, key',
@@ -76,8 +76,8 @@ export const readHistory = async (client: pg.Client): Promise<History> => {
 
   const events = await client.query(
     `select e.task_key, e.first_seq + n::int - 1 as seq, e.kind, e."from", e."to", e.actor,
-        extract(epoch from e.at)::float8 * 1000 as "atMs", line as payload, f.xid::float8 as xid,
-        extract(epoch from pg_xact_commit_timestamp(f.xid::text::xid))::float8 * 1000 as "committedMs"
+        (extract(epoch from e.at) * 1000)::float8 as "atMs", line as payload, f.xid::float8 as xid,
+        (extract(epoch from pg_xact_commit_timestamp(f.xid::text::xid)) * 1000)::float8 as "committedMs"
       from event e cross join lateral json_array_elements(e.payload) with ordinality lines(line, n)
       left join feed f on f.task_key = e.task_key and e.seq between f.from_seq and f.to_seq
       order by e.task_key, 2`,

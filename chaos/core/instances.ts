@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { InstanceOrders } from './world.ts';
+import type { InstanceOrders, Order, Passed } from './world.ts';
 
 // The servers as processes. Only what was started here is ever killed, by its own handle.
 
@@ -17,6 +17,10 @@ export const createInstances = (orders: Omit<InstanceOrders, 'boot' | 'seed'>, n
     const child = fork(new URL('instance.ts', import.meta.url), [told], { execArgv: ['--import=tsx'] });
     const standing: Standing = { child, isPaused: false, isExpected: false };
     places[place] = standing;
+    child.on('message', (message: 'ready' | Passed) => {
+      const other = places[1 - place]?.child;
+      if (message !== 'ready' && other?.connected) other.send(message, () => undefined); // it may die just now
+    });
     child.on('exit', (code, signal) => {
       if (!standing.isExpected) crashes.push(`instance ${place} ended by itself: ${signal ?? code}`);
     });
@@ -52,7 +56,7 @@ export const createInstances = (orders: Omit<InstanceOrders, 'boot' | 'seed'>, n
       standing.child.kill('SIGCONT');
       standing.isPaused = false;
     },
-    tell(order: 'quiesce' | 'stop') {
+    tell(order: Order) {
       for (const standing of places) if (standing?.child.connected) standing.child.send(order);
     },
     /** Asks them to end; who has not after a while is killed, and told of. */

@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Taker } from '../../src/core/command.ts';
 import type { Executor, TaskHead } from '../../src/core/head.ts';
 import type { Random } from '../random.ts';
-import { scriptOf } from './script.ts';
+import { planOf } from './script.ts';
 import { newOp, type Submit } from './submit.ts';
 import { type InstanceOrders, timing } from './world.ts';
 
@@ -19,7 +19,7 @@ type Options = {
   handOver: (task: TaskHead) => void;
 };
 
-const mostOpen = 90; // in all, so that the end can be waited for
+const mostOpen = 70; // in all, so that the end can be waited for
 const burstMs = 500; // all instances burst at the same moments: their batches meet
 
 export const createLoad = ({ orders, random, pool, submit, takerOf, handOver }: Options) => {
@@ -33,6 +33,7 @@ export const createLoad = ({ orders, random, pool, submit, takerOf, handOver }: 
     const [agent, context] = [pick(orders.agents), pick(orders.contexts)];
     if (!agent || !context) return;
     const [key, op] = [randomUUID(), newOp()];
+    const { hangs, ttlSeconds } = planOf(key);
     const taker = random.chance(0.3) ? takerOf(agent.id) : undefined;
     const answer = submit({
       kind: 'create',
@@ -51,8 +52,8 @@ export const createLoad = ({ orders, random, pool, submit, takerOf, handOver }: 
         executor: executorOf(agent),
         skill: null,
         priority: 'NORMAL',
-        ttlSeconds: null,
-        timeoutSeconds: scriptOf(key).ending === 'hang' ? timing.hangSeconds : null,
+        ttlSeconds,
+        timeoutSeconds: hangs ? timing.hangSeconds : null,
         hold: null,
         metadata: {},
       },

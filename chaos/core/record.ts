@@ -10,20 +10,21 @@ export type Invoked = {
   kind: string;
   task: string;
   delivery?: number;
-  /** The text of a chunk or of a progress. */
+  /** The text of a chunk, a progress or a question; the id of a follow-up's message. */
   text?: string;
   isTwice?: boolean;
+  /** The connection that reports, or that takes the delivery. */
   holder?: string;
 };
 export type Told =
-  | { at: 'ok'; ms: number; op: string; seq: number; state: string; delivery: number }
+  | { at: 'ok'; ms: number; op: string; seq: number; state: string; delivery: number; holder: string | null }
   | { at: 'fail'; ms: number; op: string; code: string; state?: string }
   | { at: 'error'; ms: number; op: string; message: string };
 export type Line = Invoked | Told;
 
-export type Recorder = { write(line: Line): void };
+export type Lines<T> = { write(line: T): void };
 
-export const openRecorder = (path: string): Recorder => {
+export const openLines = <T extends object>(path: string): Lines<T> => {
   const file = openSync(path, 'a');
   return { write: (line) => void writeSync(file, `${JSON.stringify(line)}\n`) };
 };

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { createPatientClient, type Reader } from '../patient-client.ts';
 import { startDatabase } from '../postgres.ts';
 import { startProxy } from '../proxy.ts';
 import { createRandom } from '../random.ts';
@@ -25,7 +25,7 @@ type Options = {
   keeps: boolean;
 };
 
-const drainMs = 30_000;
+const drainMs = 75_000; // a long line behind agents that hang or wait for an authorization
 
 export const runCore = async ({ seconds, seed, bug, isCalm, reassigns, keeps }: Options): Promise<number> => {
   console.log(`chaos core: ${seconds} s, seed ${seed}${bug ? `, bug ${bug}` : ''}${isCalm ? ', no faults' : ''}`);
@@ -40,8 +40,7 @@ export const runCore = async ({ seconds, seed, bug, isCalm, reassigns, keeps }: 
     });
     const database = await startDatabase();
     stack.defer(() => database.stop());
-    const client = new pg.Client({ connectionString: database.url, application_name: 'chaos' });
-    await client.connect();
+    const client = createPatientClient(database.url);
     stack.defer(() => client.end());
     const world = await makeWorld(client);
     if (bug) await breakFlush(client, bug);
@@ -62,7 +61,7 @@ export const runCore = async ({ seconds, seed, bug, isCalm, reassigns, keeps }: 
     stack.defer(() => clearInterval(ticker));
     const faults = isCalm
       ? await sleep(seconds * 1_000).then(() => undefined)
-      : await breakThings(untilMs, { instances, proxy, client, random });
+      : await breakThings(untilMs, { instances, proxy, database, client, random });
 
     instances.tell('quiesce');
     const drainedMs = await drain(client);
@@ -77,7 +76,7 @@ export const runCore = async ({ seconds, seed, bug, isCalm, reassigns, keeps }: 
   }
 };
 
-const makeWorld = async (client: pg.Client) => {
+const makeWorld = async (client: Reader) => {
   const [network, user] = [randomUUID(), randomUUID()];
   await client.query('insert into network (id, name) values ($1, $2)', [network, 'chaos']);
   await client.query('insert into "user" (id, network_id, name) values ($1, $2, $3)', [user, network, 'ada']);
@@ -101,7 +100,7 @@ const makeWorld = async (client: pg.Client) => {
 const countOpen = `select (select count(*)::int from task) as tasks, (select count(*)::int from event) as rows,
   (select count(*)::int from task where finished_at is null) as open, (select count(*)::int from lane) as lanes`;
 
-const tell = async (client: pg.Client, startedMs: number): Promise<void> => {
+const tell = async (client: Reader, startedMs: number): Promise<void> => {
   const { rows } = await client.query(countOpen);
   const { tasks, rows: events, open } = rows[0];
   console.log(
@@ -110,7 +109,7 @@ const tell = async (client: pg.Client, startedMs: number): Promise<void> => {
 };
 
 /** Until nothing is open and no place is held, or it takes too long: then the checker tells what is left. */
-const drain = async (client: pg.Client): Promise<number> => {
+const drain = async (client: Reader): Promise<number> => {
   const startedMs = Date.now();
   while (Date.now() - startedMs < drainMs) {
     const { rows } = await client.query(countOpen);

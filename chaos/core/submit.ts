@@ -2,28 +2,31 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from '../../src/core/command.ts';
 import { DomainError } from '../../src/core/domain-error.ts';
 import type { Writer } from '../../src/core/writer.ts';
-import { type Invoked, openRecorder } from './record.ts';
+import { type Invoked, type Line, openLines } from './record.ts';
+import { isFirstSentBy } from './script.ts';
 
 export type Submit = Writer['submit'];
 
-/** Commands that act in somebody's name carry the name of the deed, so that the log tells which deed it was. */
+/** Commands that act in somebody's name carry the name of the deed, so that the log tells which deed it was. The same
+ * message may be sent twice: follow-ups are known by its id. */
 export const newOp = (): string => randomUUID();
 
 /** Writes down each command before it is submitted, and its answer after. */
 export const recordTo = (path: string, submit: Submit): Submit => {
-  const recorder = openRecorder(path);
+  const recorder = openLines<Line>(path);
   const sent = new Set<string>();
   return async (command) => {
     const line = describe(command);
     const said = `${line.task} ${line.kind} ${line.text}`;
-    if (line.text !== undefined && sent.has(said)) line.isTwice = true;
+    const isOthers = line.text !== undefined && line.holder !== undefined && !isFirstSentBy(line.text, line.holder);
+    if (line.text !== undefined && (sent.has(said) || isOthers)) line.isTwice = true;
     sent.add(said);
     const { op } = line;
     recorder.write(line);
     try {
       const answer = await submit(command);
-      const { seq, state, delivery } = answer.task;
-      recorder.write({ at: 'ok', ms: Date.now(), op, seq, state, delivery });
+      const { seq, state, delivery, holder } = answer.task;
+      recorder.write({ at: 'ok', ms: Date.now(), op, seq, state, delivery, holder });
       return answer;
     } catch (error) {
       if (error instanceof DomainError) {
@@ -41,13 +44,15 @@ const describe = (command: Command): Invoked => ({
   op: opOf(command),
   kind: command.kind,
   task: command.task,
-  ...('fence' in command && { delivery: command.fence.delivery }),
+  ...('fence' in command && { delivery: command.fence.delivery, holder: command.fence.holder ?? '' }),
+  ...('taker' in command && command.taker && { holder: command.taker.holder }),
   ...('delivery' in command && { delivery: command.delivery }),
   ...(command.kind === 'artifact' && { text: command.chunk.parts[0]?.text ?? '' }),
-  ...(command.kind === 'progress' && { text: command.text ?? '' }),
+  ...(command.kind === 'followUp' && { text: command.message.id }),
+  ...((command.kind === 'progress' || command.kind === 'ask') && { text: command.text ?? '' }),
 });
 
 const opOf = (command: Command): string => {
-  if ('actor' in command) return command.actor;
+  if (command.kind !== 'followUp' && 'actor' in command) return command.actor;
   return command.kind === 'create' ? command.created.requester.name : newOp();
 };

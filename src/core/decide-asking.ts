@@ -75,6 +75,7 @@ const reassign: Rule<'reassign'> = (draft, { actor, executor, hold: price = null
 const startOver = (draft: Draft): void => {
   draft.task.run += 1;
   draft.task.attempts = 0;
+  draft.task.isAcknowledged = false;
   draft.changes.push({ kind: 'result', text: null }, { kind: 'dropArtifacts' });
 };
 

@@ -76,8 +76,8 @@ const requeue: Rule<'requeue'> = (draft, { delivery }, clock) => {
   const isUnread = deliveryState === 'DELIVERED'; // what was not acknowledged is always handed over again
   if (!isUnread && executor.whenLost === 'FAIL') return lost(draft, 'AGENT_LOST', clock);
   if (attempts >= executor.maxAttempts) return lost(draft, 'TOO_MANY_ATTEMPTS', clock);
-  endDelivery(draft, 'system', { outcome: { outcome: 'LOST' }, keepsPlace: false }, clock);
-  queueUp(draft, 'system', rank);
+  endDelivery(draft, 'system', { outcome: { outcome: 'LOST' }, keepsPlace: false, keepsTtl: isUnread }, clock);
+  queueUp(draft, 'system', rank, { keepsTtl: isUnread });
   if (task.state === 'AUTH_REQUIRED') {
     clearDeadline(draft, 'INPUT'); // the question goes with the new delivery
     setDeadline(draft, 'INPUT', clock.inputSeconds);
@@ -97,7 +97,7 @@ const expire: Rule<'expire'> = (draft, { delivery }, clock) => {
   const { task } = draft;
   const isUnread = task.deliveryState === 'QUEUED' || task.deliveryState === 'DELIVERED';
   if (delivery !== task.delivery || !isUnread) return overtaken(draft, 'TTL', delivery);
-  const isNew = task.state === 'SUBMITTED';
+  const isNew = task.state === 'SUBMITTED' && !task.isAcknowledged;
   endDelivery(draft, 'system', { outcome: { outcome: isNew ? 'EXPIRED' : 'FAILED' }, keepsPlace: true }, clock);
   clearDeadline(draft, 'INPUT');
   settle(draft, 'RELEASED');

@@ -31,6 +31,7 @@ const acknowledge: Rule<'acknowledge'> = (draft, report) => {
     return undefined;
   }
   advance(draft, task.executor.name, 'ACKED');
+  task.isAcknowledged = true;
   clearDeadline(draft, 'TTL');
   return undefined;
 };
@@ -137,6 +138,7 @@ const startWork = (draft: Draft, text?: string): void => {
   const { task } = draft;
   if (task.deliveryState !== 'WORKING') {
     advance(draft, task.executor.name, 'WORKING');
+    task.isAcknowledged = true;
     clearDeadline(draft, 'TTL');
   }
   if (task.state === 'WORKING') return;

@@ -89,6 +89,7 @@ const unborn = ({ created }: Extract<Command, { kind: 'create' }>): TaskHead => 
   lastN: 0,
   rank: 0,
   attempts: 0,
+  isAcknowledged: false,
   ttlSeconds: created.ttlSeconds,
   timeoutSeconds: created.timeoutSeconds,
   turnSeq: 0,

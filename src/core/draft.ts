@@ -37,6 +37,8 @@ export type Change =
   | { kind: 'deadline'; deadline: DeadlineKind; number: number; afterSeconds: number }
   /** With a number: only if it is still that delivery's. */
   | { kind: 'clearDeadline'; deadline: DeadlineKind; number?: number }
+  /** The deadline of a former delivery is this one's now. */
+  | { kind: 'keepDeadline'; deadline: DeadlineKind; number: number; former: number }
   | { kind: 'result'; text: string | null }
   | { kind: 'usage'; usage: unknown }
   | { kind: 'dropArtifacts' }

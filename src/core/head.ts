@@ -46,6 +46,8 @@ export type TaskHead = {
   rank: number;
   /** How often it was taken in this run. */
   attempts: number;
+  /** An agent has acknowledged it in this run: it no longer expires. */
+  isAcknowledged: boolean;
   /** How long it may wait to be acknowledged; null: the default, counted from when nothing is ahead. */
   ttlSeconds: number | null;
   timeoutSeconds: number | null;

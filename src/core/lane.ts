@@ -8,7 +8,7 @@ import { rankOf } from './head.ts';
 const roomInLine = 9_999;
 
 /** A new delivery at the end of the line, or at the place it had (`rank`). */
-export const queueUp = (draft: Draft, actor: string, rank: number): void => {
+export const queueUp = (draft: Draft, actor: string, rank: number, { keepsTtl = false } = {}): void => {
   const { task } = draft;
   const lane = laneOf(draft);
   if (lane.waiting >= roomInLine)
@@ -36,7 +36,9 @@ export const queueUp = (draft: Draft, actor: string, rank: number): void => {
   lane.version += 1;
   lane.first = lane.waiting === 0 ? task.key : undefined;
   lane.waiting += 1;
-  if (task.ttlSeconds !== null) setDeadline(draft, 'TTL', task.ttlSeconds);
+  const former = task.delivery - 1;
+  if (keepsTtl) draft.changes.push({ kind: 'keepDeadline', deadline: 'TTL', number: task.delivery, former });
+  else if (task.ttlSeconds !== null) setDeadline(draft, 'TTL', task.ttlSeconds);
 };
 
 export const newRank = (draft: Draft, { nowMs }: Clock, isInterrupted = false): number =>
@@ -65,18 +67,27 @@ export const freePlace = (draft: Draft, agent: string, delivery: number): void =
 };
 
 type Ending = {
-  outcome: Parameters<typeof advance>[3] & object /** It may still be busy: keep its place a while. */;
+  outcome: Parameters<typeof advance>[3] & object;
+  /** It may still be busy: keep its place a while. */
   keepsPlace: boolean;
+  /** The time until somebody acknowledges the task goes on. */
+  keepsTtl?: boolean;
 };
 
 /** Ends the live delivery, wherever it is. */
-export const endDelivery = (draft: Draft, actor: string, { outcome, keepsPlace }: Ending, clock: Clock): void => {
+export const endDelivery = (
+  draft: Draft,
+  actor: string,
+  { outcome, keepsPlace, keepsTtl }: Ending,
+  clock: Clock,
+): void => {
   const { task } = draft;
   if (task.deliveryState === 'ENDED') return;
   const isQueued = task.deliveryState === 'QUEUED';
   if (isQueued) leaveLine(draft);
   advance(draft, actor, 'ENDED', outcome);
-  for (const deadline of ['TTL', 'TURN', 'GRACE'] as const) clearDeadline(draft, deadline);
+  if (!keepsTtl) clearDeadline(draft, 'TTL');
+  for (const deadline of ['TURN', 'GRACE'] as const) clearDeadline(draft, deadline);
   if (isQueued) return;
   if (keepsPlace) setDeadline(draft, 'PLACE', clock.placeSeconds);
   else freePlace(draft, task.executor.id, task.delivery);

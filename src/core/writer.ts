@@ -208,10 +208,10 @@ export const createWriter = ({ store, clock, freshVersion, onCommit }: Options):
   };
 
   const drop = (items: Item[]): void => {
-    for (const { command } of items) {
+    // Lanes first: which one it is, the task tells.
+    for (const { command } of items)
       for (const id of lanesOf(command, tasks.get(command.task))) lanes.delete(laneKey(id));
-      tasks.delete(command.task);
-    }
+    for (const { command } of items) tasks.delete(command.task);
   };
 
   const putFirst = (items: Item[]): void => {

@@ -121,6 +121,7 @@ const headRow = ({ head }: GroupTask, events: TaskEvent[]): Row => {
     last_n: head.lastN,
     rank: head.rank,
     attempts: head.attempts,
+    acknowledged: head.isAcknowledged,
     turn_seq: head.turnSeq,
     agent: head.executor.id,
     agent_name: head.executor.name,
@@ -195,23 +196,33 @@ const waitRows = (changes: Change[]): Row[] => {
   return [...rows.values()];
 };
 
-/** Rows to clear come before rows to set, so a deadline that was set and then cleared is only cleared. */
+/** Rows are cleared, then kept, then set: a deadline that was set and then cleared is only cleared. */
 const deadlineRows = (changes: Change[]): Row[] => {
   const sets = new Map<string, Row>();
+  const kept = new Map<string, Row>();
   const clears = new Map<string, Row>();
   for (const change of changes) {
     if (change.kind === 'deadline') {
       const { deadline, number, afterSeconds } = change;
       sets.set(`${deadline}/${number}`, { kind: deadline, number, after_seconds: afterSeconds });
     }
+    if (change.kind === 'keepDeadline') {
+      const { deadline, number, former } = change;
+      const [set, moved] = [sets.get(`${deadline}/${former}`), kept.get(`${deadline}/${former}`)];
+      if (set) sets.set(`${deadline}/${number}`, { ...set, number });
+      else kept.set(`${deadline}/${number}`, { kind: deadline, number, former: moved?.former ?? former });
+      sets.delete(`${deadline}/${former}`);
+      kept.delete(`${deadline}/${former}`);
+    }
     if (change.kind === 'clearDeadline') {
       const { deadline, number = null } = change;
       for (const [key, set] of sets)
         if (set.kind === deadline && (number === null || set.number === number)) sets.delete(key);
+      for (const [key, each] of kept) if (each.kind === deadline && number === null) kept.delete(key);
       clears.set(`${deadline}/${number}`, { kind: deadline, number, after_seconds: null });
     }
   }
-  return [...clears.values(), ...sets.values()];
+  return [...clears.values(), ...kept.values(), ...sets.values()];
 };
 
 type ChargeChange = Extract<Change, { kind: 'charge' }>;

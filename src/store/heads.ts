@@ -10,7 +10,7 @@ export const executorColumns =
 
 export const taskColumns = `
   t.key, t.id, t.network_id, t.context_key, t.root_key, t.priority, t.state, t.run, t.last_seq, t.generation, t.delivery,
-  t.delivery_state, t.holder, t.last_n, t.rank, t.attempts, t.turn_seq, t.ttl_seconds, t.timeout_seconds, t.agent_id, t.agent_name,
+  t.delivery_state, t.holder, t.last_n, t.rank, t.attempts, t.acknowledged, t.turn_seq, t.ttl_seconds, t.timeout_seconds, t.agent_id, t.agent_name,
   ${executorColumns},
   (select json_build_object('account', c.account_id, 'amount', c.amount::text) from charge c where c.task_key = t.key and c.state = 'HELD') as hold`;
 
@@ -131,6 +131,7 @@ export const taskHead = (row: pg.QueryResultRow): TaskHead => ({
   lastN: row.last_n,
   rank: Number(row.rank),
   attempts: row.attempts,
+  isAcknowledged: row.acknowledged,
   ttlSeconds: row.ttl_seconds,
   timeoutSeconds: row.timeout_seconds,
   turnSeq: row.turn_seq,

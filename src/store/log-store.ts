@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Log } from '../core/log.ts';
-import { type Flush, type Group, type LogStore, RefusedFlush } from '../core/ports.ts';
+import { type Flush, type LogStore, RefusedFlush } from '../core/ports.ts';
 import { flushRows } from './flush-rows.ts';
 import { readAvailable, readLanes, readLoads, readRivals, readTasks } from './heads.ts';
 
 // The writer's own connection. One statement commits a batch; when the connection breaks under it, nobody knows whether it
-// did. Then a new connection takes the writer's advisory lock, which waits for the old backend to end, and looks the
-// flush up in the feed.
+// did. Then it is repeated on a new one: the statement itself waits for the old backend to end, and looks the flush up in
+// the feed. A first try that arrives even later finds that its heads have moved on.
 
 type Options = { url: string; log: Log; defaultTtlSeconds: number };
 
@@ -34,8 +34,7 @@ export const openLogStore = ({ url, log, defaultTtlSeconds }: Options): WriterSt
 
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({
-      connectionString: url,
-      options: settings,
+      connectionString: withSettings(url),
       application_name: 'baton writer',
       connectionTimeoutMillis: 5_000,
     });
@@ -74,10 +73,11 @@ export const openLogStore = ({ url, log, defaultTtlSeconds }: Options): WriterSt
   };
 
   const flush = async (batch: Flush): Promise<ReadonlySet<number>> => {
-    const values = flushValues(batch, { writer, epoch, defaultTtlSeconds });
+    let isRepeat = false;
     for (;;) {
       const client = await connected();
       try {
+        const values = flushValues(batch, { writer, isRepeat, epoch, defaultTtlSeconds });
         const { rows } = await client.query({ name: 'flush', text: flushText, values });
         return new Set(rows[0].missed as number[]);
       } catch (error) {
@@ -89,8 +89,7 @@ export const openLogStore = ({ url, log, defaultTtlSeconds }: Options): WriterSt
         }
         if (!isConnectionLoss(error)) throw error;
         lose(client);
-        const outcome = await read((fresh) => lookUp(fresh, batch, writer));
-        if (outcome) return outcome;
+        isRepeat = true; // it may have happened, and it may still be on its way
       }
     }
   };
@@ -109,19 +108,11 @@ export const openLogStore = ({ url, log, defaultTtlSeconds }: Options): WriterSt
   };
 };
 
-/** Undefined: it did not happen. Else the groups that have no line in the feed: missed, or harmless to decide again. */
-const lookUp = async (
-  client: pg.Client,
-  { id, groups }: Flush,
-  writer: number,
-): Promise<ReadonlySet<number> | undefined> => {
-  await client.query('select pg_advisory_lock($1)', [writer]);
-  await client.query('select pg_advisory_unlock($1)', [writer]);
-  const { rows } = await client.query('select task_key from feed where flush = $1', [id]);
-  if (rows.length === 0) return undefined;
-  const written = new Set(rows.map(({ task_key }) => task_key));
-  const isWritten = ({ tasks }: Group) => tasks.some(({ head }) => written.has(head.key));
-  return new Set(groups.flatMap((group, index) => (isWritten(group) ? [] : [index])));
+/** The address may bring options of its own, and those alone would count. */
+const withSettings = (url: string): string => {
+  const own = new URL(url);
+  own.searchParams.set('options', `${own.searchParams.get('options') ?? ''} ${settings}`.trim());
+  return own.href;
 };
 
 /** A deadlock, a lock that was waited for too long, a statement that was cancelled: nothing was written. */
@@ -135,11 +126,16 @@ const isConnectionLoss = (error: unknown): boolean => {
   );
 };
 
-const flushText = `select flush_v2(${Array.from({ length: 27 }, (_, index) => `$${index + 1}`).join(', ')}) as missed`;
+const flushText = `select flush_v2(${Array.from({ length: 28 }, (_, index) => `$${index + 1}`).join(', ')}) as missed`;
 
 const flushValues = (
   { id, atMs, groups }: Flush,
-  { writer, epoch, defaultTtlSeconds }: { writer: number; epoch: number; defaultTtlSeconds: number },
+  {
+    writer,
+    isRepeat,
+    epoch,
+    defaultTtlSeconds,
+  }: { writer: number; isRepeat: boolean; epoch: number; defaultTtlSeconds: number },
 ) => {
   const { events, ...rows } = flushRows(groups);
   const json = (name: keyof typeof rows) => JSON.stringify(rows[name]);
@@ -147,6 +143,7 @@ const flushValues = (
   return [
     writer,
     id,
+    isRepeat,
     epoch,
     new Date(atMs),
     defaultTtlSeconds,

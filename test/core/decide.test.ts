@@ -50,6 +50,7 @@ const taskIn = (state: TaskState, change: Partial<TaskHead> = {}): TaskHead => {
     lastN: 4,
     rank: 7,
     attempts: 1,
+    isAcknowledged: false,
     ttlSeconds: null,
     timeoutSeconds: null,
     turnSeq: 0,

@@ -10,7 +10,7 @@ const chaos = (...args: string[]) =>
 
 // The short form of `npm run chaos -- core`: its checker reads only what the actors wrote down and what the tables say.
 
-test('killed, paused and cut off writers lose nothing, double nothing and mix nothing up', {
+test('killed, paused and cut off writers and a crashed database lose nothing, double nothing and mix nothing up', {
   timeout: 150_000,
 }, async () => {
   const { code, stdout } = await chaos('--seconds', '15', '--seed', '7');

@@ -176,3 +176,28 @@ test('an agent that confirms it stopped gives its place back, and the delivery t
   });
   expect(await row('select running from lane where running = $1', [key])).toBeUndefined();
 });
+
+test('a lost delivery that nobody had acknowledged keeps its time to live; an acknowledged task never expires', async () => {
+  const { dispatch, patrol, holder } = world.createInstance();
+  const create = world.create(await world.newContext());
+  const { task } = create;
+  const executor = { ...create.created.executor, whenLost: 'REQUEUE' } as const;
+  await world.writer.submit({ ...create, created: { ...create.created, executor, ttlSeconds: 600 } });
+  const ttl = () => row("select number, at from deadline where task_key = $1 and kind = 'TTL'", [task]);
+  const lose = async (delivery: number) => {
+    await dispatch();
+    if (delivery > 1)
+      await world.writer.submit({ kind: 'acknowledge', task, fence: { agent: world.agent, delivery, holder } });
+    await world.writer.submit({ kind: 'lose', task, delivery, holder });
+    await fallDue(task, 'GRACE');
+    await patrol();
+  };
+  const { at } = await ttl();
+  await lose(1);
+  expect(await ttl()).toEqual({ number: 2, at });
+  await lose(2);
+  expect(await stateOf(task)).toMatchObject({ state: 'SUBMITTED', delivery: 3, delivery_state: 'QUEUED' });
+  await fallDue(task, 'TTL');
+  await patrol();
+  expect(await stateOf(task)).toMatchObject({ state: 'FAILED', reason: 'AGENT_UNREACHABLE' });
+});

@@ -19,6 +19,8 @@ export type ModelTask = {
   holder: string | null;
   lastN: number;
   attempts: number;
+  /** In this run. */
+  wasAcknowledged: boolean;
   generation: number;
   place: { isInterrupted: boolean; age: number };
   /** Every STATUS of the log, and how each delivery that has ended did. */
@@ -88,6 +90,7 @@ export const createModel = () => {
       holder: null,
       lastN: 0,
       attempts: 0,
+      wasAcknowledged: false,
       generation: 1,
       place: { isInterrupted: false, age: moment },
       statuses: [[null, 'SUBMITTED']],
@@ -152,8 +155,8 @@ export const createModel = () => {
       }
       case 'expire':
         if (!isNow || !['QUEUED', 'DELIVERED'].includes(task.deliveryState)) return;
-        end(task, task.state === 'SUBMITTED' ? 'EXPIRED' : 'FAILED', { keepsPlace: true });
-        become(task, task.state === 'SUBMITTED' ? 'EXPIRED' : 'FAILED');
+        // What was acknowledged once never expires, also when it was lost since.
+        expire(task, task.state === 'SUBMITTED' && !task.wasAcknowledged ? 'EXPIRED' : 'FAILED');
         return;
       case 'timeOut':
         if (!isNow || !isHeld) return;
@@ -187,6 +190,7 @@ export const createModel = () => {
 
     if (command.kind === 'acknowledge') {
       if (task.deliveryState === 'DELIVERED') task.deliveryState = 'ACKED';
+      task.wasAcknowledged = true;
       return;
     }
     if (command.kind === 'say') return;
@@ -197,6 +201,7 @@ export const createModel = () => {
       return;
     }
     task.deliveryState = 'WORKING';
+    task.wasAcknowledged = true;
     if (task.state !== 'WORKING') become(task, 'WORKING');
     else if (command.kind === 'progress') task.statuses.push(['WORKING', 'WORKING']);
     if (command.kind === 'artifact') task.generation += 1;
@@ -214,9 +219,15 @@ export const createModel = () => {
     task.state = to;
   };
 
+  const expire = (task: ModelTask, last: 'EXPIRED' | 'FAILED'): void => {
+    end(task, last, { keepsPlace: true });
+    become(task, last);
+  };
+
   const startOver = (task: ModelTask): void => {
     task.run += 1;
     task.attempts = 0;
+    task.wasAcknowledged = false;
     become(task, 'SUBMITTED');
     task.place = { isInterrupted: false, age: moment };
     queue(task);

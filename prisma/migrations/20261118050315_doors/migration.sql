@@ -4,6 +4,9 @@ ADD COLUMN     "token_hash" BYTEA,
 ADD COLUMN     "token_prefix" TEXT;
 
 -- AlterTable
+ALTER TABLE "task" ADD COLUMN     "acknowledged" BOOLEAN NOT NULL DEFAULT false;
+
+-- AlterTable
 ALTER TABLE "delivery" ADD COLUMN     "confirmed_at" TIMESTAMPTZ(3);
 
 -- CreateTable
@@ -63,15 +66,26 @@ DROP FUNCTION "flush_v1";
 -- head has moved on since they were decided, or an account cannot cover them. Locks are taken in one order: contexts,
 -- lanes, loads, tasks, accounts, each by key.
 CREATE FUNCTION "flush_v2"(
-  writer bigint, flush_id uuid, feed_epoch int, decided_at timestamptz, default_ttl_seconds int,
+  writer bigint, flush_id uuid, is_repeat boolean, feed_epoch int, decided_at timestamptz, default_ttl_seconds int,
   lanes json, heads json, births json, messages json, deliveries json, waits json, deadlines json, details json, artifacts json,
   loads json, accounts json, charges json, confirmations json,
   e_grp int[], e_task uuid[], e_seq int[], e_first_seq int[], e_kind text[], e_from text[], e_to text[], e_actor text[], e_payload text[]
 ) RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE missed int[] := '{}'; more int[]; fresh_contexts uuid[] := '{}';
 BEGIN
-  -- After a lost connection the writer takes this lock on a new one: it waits for this flush to end.
+  -- A flush whose connection broke is repeated on a new one. It waits here until the first try has ended; if that was
+  -- committed, it only says which groups were missed then, or are harmless to decide again.
   PERFORM pg_advisory_xact_lock(writer);
+  IF is_repeat AND EXISTS (SELECT FROM feed WHERE flush = flush_id) THEN
+    SELECT coalesce(array_agg(g.grp), '{}') INTO missed FROM (
+      SELECT t.grp, bool_or(feed.flush IS NOT NULL) AS written
+      FROM (
+        SELECT * FROM json_to_recordset(heads) h(grp int, key uuid)
+        UNION ALL SELECT * FROM json_to_recordset(births) b(grp int, key uuid)
+      ) t LEFT JOIN feed ON feed.flush = flush_id AND feed.task_key = t.key GROUP BY t.grp
+    ) g WHERE NOT g.written;
+    RETURN missed;
+  END IF;
 
   -- 1. lock, compare with what was decided on
   IF json_array_length(births) > 0 THEN
@@ -171,7 +185,7 @@ BEGIN
 
   -- 3. nothing of the rest can meet anybody
   UPDATE task SET state = h.state, reason = CASE WHEN h.moved THEN h.reason ELSE task.reason END, run = h.run, last_seq = h.seq, generation = h.generation, delivery = h.delivery,
-      delivery_state = h.delivery_state, holder = h.holder, last_n = h.last_n, rank = h.rank, attempts = h.attempts, turn_seq = h.turn_seq,
+      delivery_state = h.delivery_state, holder = h.holder, last_n = h.last_n, rank = h.rank, attempts = h.attempts, acknowledged = h.acknowledged, turn_seq = h.turn_seq,
       agent_id = h.agent, agent_name = h.agent_name, updated_at = decided_at,
       status_at = CASE WHEN h.moved THEN decided_at ELSE task.status_at END,
       delivered_at = CASE WHEN h.run <> task.run THEN NULL WHEN h.delivery_state = 'QUEUED' THEN task.delivered_at ELSE coalesce(task.delivered_at, decided_at) END,
@@ -179,11 +193,11 @@ BEGIN
       finished_at = CASE WHEN h.finished THEN coalesce(task.finished_at, decided_at) END
     FROM (
       SELECT * FROM json_to_recordset(heads) h(grp int, key uuid, state task_state, reason text, run int, seq int, generation int,
-        delivery int, delivery_state delivery_state, holder uuid, last_n int, rank bigint, attempts int, turn_seq int, agent uuid,
+        delivery int, delivery_state delivery_state, holder uuid, last_n int, rank bigint, attempts int, acknowledged boolean, turn_seq int, agent uuid,
         agent_name text, moved boolean, started boolean, finished boolean)
       UNION ALL
       SELECT * FROM json_to_recordset(births) b(grp int, key uuid, state task_state, reason text, run int, seq int, generation int,
-        delivery int, delivery_state delivery_state, holder uuid, last_n int, rank bigint, attempts int, turn_seq int, agent uuid,
+        delivery int, delivery_state delivery_state, holder uuid, last_n int, rank bigint, attempts int, acknowledged boolean, turn_seq int, agent uuid,
         agent_name text, moved boolean, started boolean, finished boolean)
     ) h
     WHERE task.key = h.key AND h.seq <> task.last_seq AND h.grp <> ALL (missed); -- a head may only be looked at
@@ -219,9 +233,11 @@ BEGIN
   END IF;
 
   IF json_array_length(deadlines) > 0 THEN
-    DELETE FROM deadline USING json_to_recordset(deadlines) d(grp int, task uuid, kind deadline_kind, number int, after_seconds float)
-      WHERE d.after_seconds IS NULL AND deadline.task_key = d.task AND deadline.kind = d.kind
+    DELETE FROM deadline USING json_to_recordset(deadlines) d(grp int, task uuid, kind deadline_kind, number int, after_seconds float, former int)
+      WHERE d.after_seconds IS NULL AND d.former IS NULL AND deadline.task_key = d.task AND deadline.kind = d.kind
         AND coalesce(d.number, deadline.number) = deadline.number AND d.grp <> ALL (missed);
+    UPDATE deadline SET number = d.number FROM json_to_recordset(deadlines) d(grp int, task uuid, kind deadline_kind, number int, former int)
+      WHERE deadline.task_key = d.task AND deadline.kind = d.kind AND deadline.number = d.former AND d.grp <> ALL (missed);
     INSERT INTO deadline (task_key, kind, number, at)
       SELECT d.task, d.kind, d.number, hub_now() + make_interval(secs => d.after_seconds)
       FROM json_to_recordset(deadlines) d(grp int, task uuid, kind deadline_kind, number int, after_seconds float)
