@@ -99,12 +99,15 @@ describe.each(doorNames)('through %s', (door) => {
   });
 });
 
-test.each(['Basic', 'Token', 'Digest', ''])('the scheme %j is refused, and told apart from nobody by 401', async (scheme) => {
-  const authorization = `${scheme} ${house.ownerKey}`.trim();
-  const response = await house.post({ query: '{ version }' }, { authorization }, null);
-  expect(response.status).toBe(401);
-  expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
-});
+test.each(['Basic', 'Token', 'Digest', ''])(
+  'the scheme %j is refused, and told apart from nobody by 401',
+  async (scheme) => {
+    const authorization = `${scheme} ${house.ownerKey}`.trim();
+    const response = await house.post({ query: '{ version }' }, { authorization }, null);
+    expect(response.status).toBe(401);
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] });
+  },
+);
 
 test('the scheme may be written in small letters', async () => {
   const response = await house.post(viewer, { authorization: `bearer ${house.ownerKey}` }, null);
