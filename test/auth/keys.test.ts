@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { WebSocket } from 'ws';
+import { openSocket } from '../support/agent-client.ts';
 import { codeIn, doorNames, doors } from '../support/doors.ts';
 import { useHouse } from '../support/house.ts';
 
@@ -112,6 +114,27 @@ test.each(['Basic', 'Token', 'Digest', ''])(
 test('the scheme may be written in small letters', async () => {
   const response = await house.post(viewer, { authorization: `bearer ${house.ownerKey}` }, null);
   expect(response.status).toBe(200);
+});
+
+test.each([
+  ['a number', 42],
+  ['a list', ['Bearer x']],
+  ['an object', { bearer: 'x' }],
+  ['a key with a NUL', 'Bearer \u0000abcdefgh'],
+  ['a token with a NUL', 'Bearer ba_\u0000abcdefgh'],
+  ['half a character', 'Bearer \ud800abcdefgh'],
+])('%s in place of the authorization closes the socket', async (_, authorization) => {
+  const socket = new WebSocket(`${house.url.replace(/^http/, 'ws')}/graphql`, 'graphql-transport-ws');
+  onTestFinished(() => socket.terminate());
+  await new Promise((resolve) => socket.once('open', resolve));
+  const closed = new Promise((resolve) => socket.once('close', resolve));
+  socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization } }));
+  expect(await closed).toBe(4403);
+});
+
+test('a token with a NUL in the address opens nothing', async () => {
+  const socket = await openSocket(`${house.url.replace(/^http/, 'ws')}/ws/agents?token=ba_%00abcdefgh`);
+  expect((await socket.closed).code).toBe(4401);
 });
 
 test('a refused key is not repeated to who sent it', async () => {
