@@ -43,14 +43,16 @@ export const createGraphqlSockets = ({
     connectionParams,
     extra,
   }: SocketContext<Record<string, unknown>, Extra>): Promise<boolean> => {
-    const authorization = connectionParams?.authorization ?? connectionParams?.Authorization;
-    const pass = await authentication
-      .readAuthorization(typeof authorization === 'string' ? authorization : undefined)
-      .catch(() => null);
-    if (pass === null) return false;
-    extra.pass = pass;
-    if (pass)
-      extra.forget = openPasses.watch(pass, () => extra.socket.close(CloseCode.Forbidden, 'The key no longer holds'));
+    try {
+      const pass = await authentication.readAuthorization(authorizationIn(connectionParams));
+      if (extra.socket.readyState !== extra.socket.OPEN) return false; // gone meanwhile: nobody would stop the watch
+      extra.pass = pass;
+      if (pass)
+        extra.forget = openPasses.watch(pass, () => extra.socket.close(CloseCode.Forbidden, 'The key no longer holds'));
+    } catch (error) {
+      if (toWire(error).extensions.code === 'INTERNAL') extra.socket.close(1013, 'Try again later'); // not the key's fault
+      return false;
+    }
     return true;
   };
 
@@ -106,4 +108,10 @@ export const createGraphqlSockets = ({
       clearTimeout(impatience);
     },
   };
+};
+
+/** What is no text cannot be a key, and is not taken for nobody's asking either. */
+const authorizationIn = (params: Record<string, unknown> | undefined): string | undefined => {
+  const given = params?.authorization ?? params?.Authorization;
+  return given == null || typeof given === 'string' ? (given ?? undefined) : '?';
 };
