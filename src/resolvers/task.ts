@@ -69,8 +69,8 @@ export const userOfTask = ({ userId }: TaskView, _: unknown, { reads }: Context)
 export const parentOfTask = ({ parentKey }: TaskView, _: unknown, { reads }: Context) =>
   parentKey === null ? null : reads().taskByKey(parentKey);
 
-export const rootOfTask = (task: TaskView, _: unknown, context: Context) =>
-  task.rootKey === task.key ? task : present(context, task.rootKey);
+export const rootOfTask = (task: TaskView, _: unknown, { reads }: Context) =>
+  task.rootKey === task.key ? task : reads().taskByKey(task.rootKey);
 
 export const childrenOfTask = ({ key }: TaskView, page: PageArgs, { reads }: Context) =>
   reads().tasks(page, {}, { parent: key });
