@@ -19,9 +19,10 @@ export const messageOfEvent = ({ payload, seq, atMs }: EventOf<'MESSAGE'>): Mess
 export const statusMessageOfEvent = ({ payload }: EventOf<'STATUS'>, _: unknown, { reads }: Context) =>
   payload.messageId === undefined ? null : reads().message(payload.messageId);
 
-type TaskEventsArgs = { taskId: string; after: number; keepOpen: boolean };
+type TaskEventsArgs = { taskId: string; after?: number | null | undefined; keepOpen?: boolean | null | undefined };
 
-export const taskEvents = async (_: unknown, { taskId, after, keepOpen }: TaskEventsArgs, context: Context) => {
+export const taskEvents = async (_: unknown, { taskId, ...args }: TaskEventsArgs, context: Context) => {
+  const [after, keepOpen] = [args.after ?? 0, args.keepOpen ?? false];
   const { reads, watchers, gone } = context;
   const task = await reads().task(taskId);
   if (!task) throw new DomainError('NOT_FOUND', `There is no task ${taskId}`);
