@@ -24,7 +24,7 @@ type Options = {
   heartbeatSeconds: number;
 };
 
-type Extra = { socket: WebSocket; request: IncomingMessage; pass?: Pass | undefined; forget?: () => void };
+type Extra = { socket: WebSocket; request: IncomingMessage; pass?: Pass | undefined; gone?: AbortController };
 type Enveloped = ReturnType<Pipeline['yoga']['getEnveloped']>;
 type Run = Pick<Enveloped, 'execute' | 'subscribe'>;
 
@@ -49,8 +49,11 @@ export const createGraphqlSockets = ({
       .catch(() => null);
     if (pass === null) return false;
     extra.pass = pass;
-    if (pass)
-      extra.forget = openPasses.watch(pass, () => extra.socket.close(CloseCode.Forbidden, 'The key no longer holds'));
+    extra.gone = new AbortController();
+    if (pass) {
+      const forget = openPasses.watch(pass, () => extra.socket.close(CloseCode.Forbidden, 'The key no longer holds'));
+      extra.gone.signal.addEventListener('abort', forget);
+    }
     return true;
   };
 
@@ -59,7 +62,7 @@ export const createGraphqlSockets = ({
     _id,
     payload,
   ) => {
-    const given: Given = { pass: extra.pass };
+    const given: Given = { pass: extra.pass, ...(extra.gone && { gone: extra.gone.signal }) };
     const { schema, parse, validate, contextFactory, execute, subscribe } = yoga.getEnveloped({
       ...given,
       params: payload,
@@ -87,8 +90,7 @@ export const createGraphqlSockets = ({
       subscribe: (args: ExecutionArgs) => (args.rootValue as Run).subscribe(args),
       onConnect,
       onSubscribe,
-      onDisconnect: ({ extra }) => extra.forget?.(),
-      onClose: ({ extra }) => extra.forget?.(),
+      onClose: ({ extra }) => extra.gone?.abort(),
     },
     server,
     heartbeatSeconds * 1_000, // a subscriber that stalls for a minute survives
