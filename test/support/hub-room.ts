@@ -75,7 +75,17 @@ export const openHubRoom = async (database: TestDatabase) => {
   };
   await dispatcher.patrol();
 
-  const door = createAgentDoor(hub);
+  let signs = 0;
+  const door = createAgentDoor({
+    opened: (socket, shown) => {
+      const onSign = (listener: () => void) =>
+        socket.onSign(() => {
+          listener();
+          signs += 1;
+        });
+      return hub.opened({ ...socket, onSign }, shown);
+    },
+  });
   const server = createServer();
   server.on('upgrade', (request, socket, head) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://hub');
@@ -119,6 +129,8 @@ export const openHubRoom = async (database: TestDatabase) => {
     hub,
     url,
     logged,
+    /** How many pings and pongs the hub has heard. */
+    signs: () => signs,
     userToken,
     passes,
     connect,
