@@ -13,6 +13,7 @@ import { createPresence } from '../../src/store/presence.ts';
 import { createQueueStore } from '../../src/store/queue.ts';
 import { type AgentClient, openSocket } from './agent-client.ts';
 import type { TestDatabase } from './database.ts';
+import { until } from './until.ts';
 import { createWorld, message } from './world.ts';
 
 export const agentToken = 'token-of-echo';
@@ -147,6 +148,10 @@ export const openHubRoom = async (database: TestDatabase) => {
     row: async (sql: string, values: unknown[] = []) => (await database.query(sql, values)).rows[0],
     /** Between tests: nobody is connected, nothing waits. */
     reset: async () => {
+      await until(
+        async () => (await database.query('select from connection')).rowCount === 0,
+        'the last test’s agents',
+      );
       await dispatching;
       await database.query('truncate task, lane, waiting, deadline, feed, skill cascade');
       logged.length = 0;
