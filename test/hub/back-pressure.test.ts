@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { useDatabase } from '../support/database.ts';
 import { type HubRoom, openHubRoom } from '../support/hub-room.ts';
+import { until } from '../support/until.ts';
 
 const database = useDatabase();
 let room: HubRoom;
@@ -46,9 +47,14 @@ test('who waits for others’ writes goes on when those are through', async () =
   const { client, task } = await room.working();
   const pendingOf = room.writer.pendingOf;
   let isFull = true;
-  room.writer.pendingOf = (key) => (isFull ? 1_000 : pendingOf(key));
+  let wasAsked = false;
+  room.writer.pendingOf = (key) => {
+    wasAsked = true;
+    return isFull ? 1_000 : pendingOf(key);
+  };
   const answer = client.request('task.status', { task_id: task, status: { state: 'working' } });
   const heartbeat = client.settled(); // waits behind it
+  await until(() => wasAsked, 'the report to be read');
   room.wait(90_000);
   await room.hub.patrol(); // silence of a socket that is not read says nothing
   isFull = false;
