@@ -35,6 +35,7 @@ test('a flood of 20,000 chunks is stored in order, once each, and never more tha
   expect(result).toEqual({ seq: expect.any(Number) });
   expect(client.received).toEqual([]); // no refusal
   expect(most).toBe(1_000);
+  expect(room.pauses()).toBeGreaterThan(0);
   const log = await room.readLog(task);
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, index) => index + 1));
   const texts = log

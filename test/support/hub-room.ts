@@ -77,6 +77,7 @@ export const openHubRoom = async (database: TestDatabase) => {
   await dispatcher.patrol();
 
   let signs = 0;
+  let pauses = 0;
   const door = createAgentDoor({
     opened: (socket, shown) => {
       const onSign = (listener: () => void) =>
@@ -84,7 +85,11 @@ export const openHubRoom = async (database: TestDatabase) => {
           listener();
           signs += 1;
         });
-      return hub.opened({ ...socket, onSign }, shown);
+      const pause = () => {
+        pauses += 1;
+        socket.pause();
+      };
+      return hub.opened({ ...socket, onSign, pause }, shown);
     },
   });
   const server = createServer();
@@ -132,6 +137,8 @@ export const openHubRoom = async (database: TestDatabase) => {
     logged,
     /** How many pings and pongs the hub has heard. */
     signs: () => signs,
+    /** How often it stopped reading a socket. */
+    pauses: () => pauses,
     userToken,
     passes,
     connect,
