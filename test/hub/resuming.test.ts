@@ -114,6 +114,17 @@ test('messages that were missed follow, those that came with the task do not', a
   expect(result).toBeDefined();
 });
 
+test('a message that came with the task is not shown again to who knows nothing', async () => {
+  const task = await room.submit();
+  await room.act({ kind: 'followUp', task, actor: 'ada', message: { ...room.message('early'), kind: 'MESSAGE' } });
+  const first = await room.connect();
+  expect((await first.nextOf('task.execute')).params.history).toHaveLength(1);
+  await kill(first, task);
+  const { client } = await comeBack({ task_id: task, delivery: 1, last_seq: 0 });
+  await room.act({ kind: 'followUp', task, actor: 'ada', message: { ...room.message('late'), kind: 'MESSAGE' } });
+  expect((await client.nextOf('message.new')).params).toMatchObject({ message: { parts: [{ text: 'late' }] } });
+});
+
 test('a cancel that was missed follows, and its answer confirms', async () => {
   const { client, task } = await room.working();
   await kill(client, task);
@@ -164,8 +175,8 @@ test.each([undefined, 1])('a report on what nobody alive has is resumed here (de
   const again = await room.connect();
   expect((await again.request('task.status', working(task, delivery))).result).toBeDefined();
   expect(await taskOf(task)).toMatchObject({ state: 'WORKING', holder: again.connection });
-  again.socket.terminate(); // and it is lost with this connection
-  await lost(task);
+  await room.act({ kind: 'cancel', task, actor: 'ada', reason: 'REQUESTED' });
+  expect((await again.nextOf('task.cancel')).params).toMatchObject({ task_id: task, reason: 'REQUESTED' });
 });
 
 test('a report without a delivery on what another living connection has is STALE_DELIVERY', async () => {

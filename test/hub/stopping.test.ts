@@ -93,6 +93,18 @@ test('a turn that took too long is stopped', async () => {
   await confirmed(task);
 });
 
+test('task.complete with state canceled confirms also what ended otherwise', async () => {
+  const { client, task } = await room.working();
+  await fallDue('TURN');
+  await room.patrol();
+  await client.nextOf('task.cancel');
+  expect((await client.request('task.complete', completed(task, 'canceled'))).result).toEqual({
+    seq: expect.any(Number),
+  });
+  await confirmed(task);
+  expect(await room.row('select state from task')).toEqual({ state: 'FAILED' });
+});
+
 test('what was not acknowledged in time is stopped, and its late acknowledgement refused', async () => {
   const { client, task, id } = await room.working();
   await fallDue('TTL');
