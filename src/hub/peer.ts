@@ -11,7 +11,7 @@ import type { HubMethod } from './methods.ts';
 export type Call = { answer(result: Params): undefined; refuse(error: unknown): undefined };
 
 /** Called in the turn in which the answer arrives, so that it keeps its place among the agent's reports. */
-export type Asked = { onResult: () => unknown; onError: (message: string) => void };
+type Asked = { onResult: () => unknown; onError: (message: string) => void };
 
 export type Peer = {
   notify(method: HubMethod, params: Params): void;
