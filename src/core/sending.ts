@@ -38,7 +38,7 @@ export type SendMessage = {
 };
 
 export type FoundTask = { head: TaskHead; contextId: string; user: string; requester: string; skill: string | null };
-export type FoundAgent = { executor: Executor; skills: { id: string; micros: bigint }[] };
+type FoundAgent = { executor: Executor; skills: { id: string; micros: bigint }[] };
 
 export type SendingStore = {
   /** The task, if the actor may see it. */

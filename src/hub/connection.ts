@@ -123,6 +123,7 @@ export const createConnection = (options: Options): Connection => {
     pressure.close();
     await busy; // it may still make a desk, or hold something
     if (!desk) return;
+    desk.forgetPass();
     await desk.work.close();
     await presence.disconnect({ id, agent: desk.agent.id });
   };

@@ -16,11 +16,12 @@ type Options = Pick<HubOptions, 'watchers' | 'log'> & {
 };
 
 export const createFollower = ({ watchers, log, peer, onGone, onStop, onStopped }: Options) => {
-  const follow = async (holding: Holding): Promise<void> => {
+  /** `isCurrent`: the delivery was handed over in this moment, so there is nothing to catch up with. */
+  const follow = async (holding: Holding, isCurrent = false): Promise<void> => {
     const { key, following, cursor } = holding;
     holding.isFollowed = true;
     try {
-      for await (const event of watchers.watch({ task: key, after: cursor, signal: following.signal })) {
+      for await (const event of watchers.watch({ task: key, after: cursor, isCurrent, signal: following.signal })) {
         act(holding, event);
         holding.cursor = event.seq;
         if (following.signal.aborted || holding.stoppingMs !== undefined) return;

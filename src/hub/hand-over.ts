@@ -101,7 +101,7 @@ export const createWork = ({ watchers, now, newId, log, onRoom, connection, agen
   const execute = (assignment: Assignment): void => {
     const { task } = assignment;
     const holding = hold(task, task.seq, lastSeq(assignment));
-    void follow(holding);
+    void follow(holding, true);
     const reported = { task: task.key, fence: { agent: agent.id, delivery: task.delivery, holder: connection } };
     const tell = (command: Command): void => {
       // Too late or not needed: what ended the delivery is told on its own.

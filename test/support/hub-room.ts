@@ -51,6 +51,7 @@ export const openHubRoom = async (database: TestDatabase) => {
   };
   let dispatching: Promise<void> = Promise.resolve();
   const hub = createHub({
+    watchPass: () => () => undefined,
     authenticate: async (token) => passes[token],
     writer,
     watchers,
