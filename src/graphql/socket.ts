@@ -43,16 +43,17 @@ export const createGraphqlSockets = ({
     connectionParams,
     extra,
   }: SocketContext<Record<string, unknown>, Extra>): Promise<boolean> => {
-    const authorization = connectionParams?.authorization ?? connectionParams?.Authorization;
-    const pass = await authentication
-      .readAuthorization(typeof authorization === 'string' ? authorization : undefined)
-      .catch(() => null);
-    if (pass === null) return false;
-    extra.pass = pass;
-    extra.gone = new AbortController();
-    if (pass) {
+    try {
+      const pass = await authentication.readAuthorization(authorizationIn(connectionParams));
+      if (extra.socket.readyState !== extra.socket.OPEN) return false; // gone meanwhile: nobody would stop the watch
+      extra.pass = pass;
+      extra.gone = new AbortController();
+      if (!pass) return true;
       const forget = openPasses.watch(pass, () => extra.socket.close(CloseCode.Forbidden, 'The key no longer holds'));
       extra.gone.signal.addEventListener('abort', forget);
+    } catch (error) {
+      if (toWire(error).extensions.code === 'INTERNAL') extra.socket.close(1013, 'Try again later'); // not the key's fault
+      return false;
     }
     return true;
   };
@@ -108,4 +109,10 @@ export const createGraphqlSockets = ({
       clearTimeout(impatience);
     },
   };
+};
+
+/** What is no text cannot be a key, and is not taken for nobody's asking either. */
+const authorizationIn = (params: Record<string, unknown> | undefined): string | undefined => {
+  const given = params?.authorization ?? params?.Authorization;
+  return given == null || typeof given === 'string' ? (given ?? undefined) : '?';
 };

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { DomainError } from '../core/domain-error.ts';
 import type { EventView, MessageView } from '../core/reads.ts';
+import { lostKey } from './lost-key.ts';
 import { present } from './task.ts';
 
 type EventOf<Kind extends EventView['kind']> = Extract<EventView, { kind: Kind }>;
@@ -46,7 +47,7 @@ const following = (
     });
     if (!result.done) return result;
     forget();
-    if (ended.aborted) throw new DomainError('UNAUTHENTICATED', 'The key no longer holds: come back with another one');
+    if (ended.aborted) throw lostKey();
     return result;
   },
   async return() {

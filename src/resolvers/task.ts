@@ -5,6 +5,7 @@ import { textOf } from '../core/part.ts';
 import type { TaskFilter, TaskView } from '../core/reads.ts';
 import type { SendMessage } from '../core/sending.ts';
 import { isTerminal } from '../core/task-state.ts';
+import { lostKey } from './lost-key.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -19,9 +20,18 @@ export const sendMessage = async (_: unknown, { input }: SendMessageArgs, contex
   const seconds = input.waitSeconds ?? context.waitSeconds;
   if (seconds < 0 || seconds > context.waitSeconds)
     throw new DomainError('BAD_INPUT', `waitSeconds is ${seconds}; it must be from 0 to ${context.waitSeconds}`);
-  const enough = input.wait ? AbortSignal.any([context.gone, AbortSignal.timeout(seconds * 1_000)]) : context.gone;
-  const { key } = await context.tasks.send(context.who(), input, enough);
+  const { who, gone, tasks } = context;
+  const { key } = await (input.wait ? sendAndWait(context, input, seconds) : tasks.send(who(), input, gone));
   return present(context, key);
+};
+
+const sendAndWait = async (context: Context, input: SendMessage, seconds: number) => {
+  const lost = new AbortController();
+  const enough = AbortSignal.any([context.gone, lost.signal, AbortSignal.timeout(seconds * 1_000)]);
+  const forget = context.onPassEnded(() => lost.abort());
+  const head = await context.tasks.send(context.who(), input, enough).finally(forget);
+  if (lost.signal.aborted) throw lostKey();
+  return head;
 };
 
 export const cancelTask = async (_: unknown, order: { id: string; reason?: Maybe<string> }, context: Context) => {
