@@ -31,6 +31,9 @@ export const taskEvents = async (_: unknown, { taskId, ...args }: TaskEventsArgs
   const ended = new AbortController();
   const events = watchers.watch({ task: task.key, after, keepOpen, signal: AbortSignal.any([gone, ended.signal]) });
   const forget = context.onPassEnded(() => ended.abort());
+  // Who is gone before the stream began never asks for an event, nor ends it.
+  if (gone.aborted) forget();
+  else gone.addEventListener('abort', forget, { once: true });
   return following(events, ended.signal, forget);
 };
 
