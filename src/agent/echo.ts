@@ -8,7 +8,7 @@ export type EchoAgent = { stop(): Promise<void> };
 
 type Execute = { task_id: string; delivery: number; message: { parts: { text?: string }[] } };
 
-const betweenWordsMs = 60;
+const betweenWordsMs = 250;
 const atMostMs = 5_000; // a long text goes faster
 const comeBackMs = 1_000;
 

@@ -5,7 +5,7 @@ import type { JwtClaims } from './jwt.ts';
 
 // Who is asking? The same answer on every door.
 
-export type AuthenticationStore = {
+type AuthenticationStore = {
   /** Keys and agents' tokens of that prefix which open the door now. */
   findKeys(prefix: string): Promise<{ id: string; hash: Uint8Array; actor: Actor; isStale: boolean }[]>;
   /** Not with every request: a minute is fine enough for a person. */

@@ -29,7 +29,7 @@ type LooseSkill = {
   price?: Maybe<string>;
 };
 
-export type NewAgent = {
+type NewAgent = {
   network: string;
   owner: string;
   name: string;

@@ -30,7 +30,7 @@ export type Post = Content & {
 };
 
 /** `confirmed`: the agent said that it stopped. `outstanding`: it was told, and has not answered yet. */
-export type Canceled = { task: TaskHead; confirmed: string[]; outstanding: string[] };
+type Canceled = { task: TaskHead; confirmed: string[]; outstanding: string[] };
 
 type Options = SendingOptions & {
   /** Which of these tasks are still being stopped, and which agents confirmed it. */

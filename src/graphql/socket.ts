@@ -24,7 +24,7 @@ type Options = {
   heartbeatSeconds: number;
 };
 
-type Extra = { socket: WebSocket; request: IncomingMessage; pass?: Pass | undefined; forget?: () => void };
+type Extra = { socket: WebSocket; request: IncomingMessage; pass?: Pass | undefined; gone?: AbortController };
 type Enveloped = ReturnType<Pipeline['yoga']['getEnveloped']>;
 type Run = Pick<Enveloped, 'execute' | 'subscribe'>;
 
@@ -47,8 +47,10 @@ export const createGraphqlSockets = ({
       const pass = await authentication.readAuthorization(authorizationIn(connectionParams));
       if (extra.socket.readyState !== extra.socket.OPEN) return false; // gone meanwhile: nobody would stop the watch
       extra.pass = pass;
-      if (pass)
-        extra.forget = openPasses.watch(pass, () => extra.socket.close(CloseCode.Forbidden, 'The key no longer holds'));
+      extra.gone = new AbortController();
+      if (!pass) return true;
+      const forget = openPasses.watch(pass, () => extra.socket.close(CloseCode.Forbidden, 'The key no longer holds'));
+      extra.gone.signal.addEventListener('abort', forget);
     } catch (error) {
       if (toWire(error).extensions.code === 'INTERNAL') extra.socket.close(1013, 'Try again later'); // not the key's fault
       return false;
@@ -61,7 +63,7 @@ export const createGraphqlSockets = ({
     _id,
     payload,
   ) => {
-    const given: Given = { pass: extra.pass };
+    const given: Given = { pass: extra.pass, ...(extra.gone && { gone: extra.gone.signal }) };
     const { schema, parse, validate, contextFactory, execute, subscribe } = yoga.getEnveloped({
       ...given,
       params: payload,
@@ -89,8 +91,7 @@ export const createGraphqlSockets = ({
       subscribe: (args: ExecutionArgs) => (args.rootValue as Run).subscribe(args),
       onConnect,
       onSubscribe,
-      onDisconnect: ({ extra }) => extra.forget?.(),
-      onClose: ({ extra }) => extra.forget?.(),
+      onClose: ({ extra }) => extra.gone?.abort(),
     },
     server,
     heartbeatSeconds * 1_000, // a subscriber that stalls for a minute survives

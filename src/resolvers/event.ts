@@ -28,9 +28,10 @@ export const chargeOfEvent = async (
 ): Promise<ChargeView | null> =>
   (await reads().charge(task)) ? { amount: payload.amount, state: to, at: new Date(atMs) } : null;
 
-type TaskEventsArgs = { taskId: string; after: number; keepOpen: boolean };
+type TaskEventsArgs = { taskId: string; after?: number | null | undefined; keepOpen?: boolean | null | undefined };
 
-export const taskEvents = async (_: unknown, { taskId, after, keepOpen }: TaskEventsArgs, context: Context) => {
+export const taskEvents = async (_: unknown, { taskId, ...args }: TaskEventsArgs, context: Context) => {
+  const [after, keepOpen] = [args.after ?? 0, args.keepOpen ?? false];
   const { reads, watchers, gone } = context;
   const task = await reads().task(taskId);
   if (!task) throw new DomainError('NOT_FOUND', `There is no task ${taskId}`);
@@ -38,6 +39,9 @@ export const taskEvents = async (_: unknown, { taskId, after, keepOpen }: TaskEv
   const ended = new AbortController();
   const events = watchers.watch({ task: task.key, after, keepOpen, signal: AbortSignal.any([gone, ended.signal]) });
   const forget = context.onPassEnded(() => ended.abort());
+  // Who is gone before the stream began never asks for an event, nor ends it.
+  if (gone.aborted) forget();
+  else gone.addEventListener('abort', forget, { once: true });
   return following(events, ended.signal, forget);
 };
 

@@ -75,8 +75,8 @@ export const rootOfTask = (task: TaskView, _: unknown, { reads }: Context) =>
 export const childrenOfTask = ({ key }: TaskView, page: PageArgs, { reads }: Context) =>
   reads().tasks(page, {}, { parent: key });
 
-export const deliveriesOfTask = ({ key }: TaskView, { last }: { last: number }, { reads }: Context) =>
-  reads().deliveries(key, readPage({ last }).limit);
+export const deliveriesOfTask = ({ key }: TaskView, { last }: { last?: Maybe<number> }, { reads }: Context) =>
+  reads().deliveries(key, readPage({ last: last ?? 20 }).limit);
 
 export const deliveryOfTask = async ({ key }: TaskView, _: unknown, { reads }: Context) =>
   (await reads().deliveries(key, 1))[0];

@@ -26,6 +26,10 @@ const typeNames: Record<EventView['kind'], string> = {
 };
 
 export const TaskEvent = builder.interfaceRef<EventView>('TaskEvent');
+export const TaskEventConnection = builder.connectionObject(
+  { type: TaskEvent, name: 'TaskEventConnection' },
+  { name: 'TaskEventEdge' },
+);
 TaskEvent.implement({
   description: 'One line of a task’s log: what changed, who did it, when.',
   resolveType: ({ kind }) => typeNames[kind],
@@ -95,12 +99,8 @@ builder.subscriptionFields((t) => ({
       'A task’s events after `after`, without a gap or a duplicate: first those that happened, then each as it happens. Completes when all is sent and the task is terminal.',
     args: {
       taskId: t.arg.id({ required: true }),
-      after: t.arg.int({ required: true, defaultValue: 0, description: 'The number of the last event you know.' }),
-      keepOpen: t.arg.boolean({
-        required: true,
-        defaultValue: false,
-        description: 'Wait for a retry instead of completing.',
-      }),
+      after: t.arg.int({ defaultValue: 0, description: 'The number of the last event you know.' }),
+      keepOpen: t.arg.boolean({ defaultValue: false, description: 'Wait for a retry instead of completing.' }),
     },
     subscribe: taskEvents,
     resolve: (event) => event,
