@@ -6,6 +6,7 @@ import { type LoosePart, readParts } from './part.ts';
 import { artifactCommand, type LooseChunk, spokenBy, statusCommand } from './report.ts';
 import { createSending, type Sending, type SendingOptions } from './sending.ts';
 import type { TaskState } from './task-state.ts';
+import { isUuid } from './uuid.ts';
 
 // What people and agents do with tasks, over whichever door. Everything becomes a command to the writer.
 
@@ -47,9 +48,9 @@ export const createTasks = (options: Options): Tasks => {
     (await writer.submit(command)).task;
 
   const cancel: Tasks['cancel'] = async (actor, { id, reason }) => {
-    const { head, requester } = await visible(actor, id);
     if (actor.kind === 'user') asUser(actor, 'MEMBER');
-    else if (requester !== actor.id)
+    const { head, requester } = await visible(actor, id);
+    if (actor.kind === 'agent' && requester !== actor.id)
       throw new DomainError(
         'FORBIDDEN',
         'An agent cancels only what it asked for; report CANCELED on your own delivery',
@@ -102,17 +103,21 @@ export const createTasks = (options: Options): Tasks => {
   };
 
   const reportStatus: Tasks['reportStatus'] = async (actor, report) => {
+    asAgent(actor);
     const parts = readParts(report);
     const status = { state: report.state, parts, reason: report.reason ?? undefined, usage: report.usage };
     return submit(statusCommand(await reported(actor, report), status, { name: actor.name, newId }));
   };
 
   const appendArtifact: Tasks['appendArtifact'] = async (actor, report) => {
+    asAgent(actor);
     const parts = notEmpty(readParts(report));
     return submit(artifactCommand(await reported(actor, report), { ...report, parts }));
   };
 
   const postMessage: Tasks['postMessage'] = async (actor, { taskId, kind, inReplyTo, ...content }) => {
+    asAgent(actor);
+    if (inReplyTo != null && !isUuid(inReplyTo)) throw new DomainError('BAD_INPUT', 'inReplyTo must be a UUID');
     if (kind === 'TASK' || kind === 'BROADCAST')
       throw new DomainError('BAD_INPUT', `A message of kind ${kind} starts work; an agent posts MESSAGE, REPLY or ACK`);
     const { head } = await executed(actor, taskId);
