@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import { DomainError } from '../core/domain-error.ts';
-import type { EventView, MessageView } from '../core/reads.ts';
+import type { ChargeView, EventView, MessageView } from '../core/reads.ts';
 import { lostKey } from './lost-key.ts';
 import { present } from './task.ts';
 
@@ -19,6 +19,14 @@ export const messageOfEvent = ({ payload, seq, atMs }: EventOf<'MESSAGE'>): Mess
 
 export const statusMessageOfEvent = ({ payload }: EventOf<'STATUS'>, _: unknown, { reads }: Context) =>
   payload.messageId === undefined ? null : reads().message(payload.messageId);
+
+/** Who may not see what the task costs learns only that something was booked. */
+export const chargeOfEvent = async (
+  { task, to, payload, atMs }: EventOf<'CHARGE'>,
+  _: unknown,
+  { reads }: Context,
+): Promise<ChargeView | null> =>
+  (await reads().charge(task)) ? { amount: payload.amount, state: to, at: new Date(atMs) } : null;
 
 type TaskEventsArgs = { taskId: string; after?: number | null | undefined; keepOpen?: boolean | null | undefined };
 

@@ -69,8 +69,11 @@ export const userOfTask = ({ userId }: TaskView, _: unknown, { reads }: Context)
 export const parentOfTask = ({ parentKey }: TaskView, _: unknown, { reads }: Context) =>
   parentKey === null ? null : reads().taskByKey(parentKey);
 
-export const rootOfTask = (task: TaskView, _: unknown, context: Context) =>
-  task.rootKey === task.key ? task : present(context, task.rootKey);
+/** An agent deep in a tree may not see the top of it: then what it may see. */
+export const rootOfTask = async (task: TaskView, _: unknown, context: Context): Promise<TaskView> => {
+  if (task.rootKey === task.key) return task;
+  return (await context.reads().taskByKey(task.rootKey)) ?? (await parentOfTask(task, _, context)) ?? task;
+};
 
 export const childrenOfTask = ({ key }: TaskView, page: PageArgs, { reads }: Context) =>
   reads().tasks(page, {}, { parent: key });

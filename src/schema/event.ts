@@ -1,6 +1,13 @@
 import type { EventView } from '../core/reads.ts';
 import { isTerminal } from '../core/task-state.ts';
-import { detailOf, messageOfEvent, statusMessageOfEvent, taskEvents, taskOfEvent } from '../resolvers/event.ts';
+import {
+  chargeOfEvent,
+  detailOf,
+  messageOfEvent,
+  statusMessageOfEvent,
+  taskEvents,
+  taskOfEvent,
+} from '../resolvers/event.ts';
 import { builder } from './builder.ts';
 import { Charge } from './charge.ts';
 import { DeliveryOutcome, DeliveryState } from './delivery.ts';
@@ -78,7 +85,9 @@ builder.objectRef<EventOf<'CHARGE'>>('ChargeEvent').implement({
   fields: (t) => ({
     charge: t.field({
       type: Charge,
-      resolve: ({ to, payload, atMs }) => ({ amount: payload.amount, state: to, at: new Date(atMs) }),
+      nullable: true,
+      description: 'Null: not yours to see.',
+      resolve: chargeOfEvent,
     }),
   }),
 });
