@@ -16,11 +16,12 @@ export const tasks = (_: unknown, { filter, ...page }: PageArgs & { filter?: May
 type SendMessageArgs = { input: SendMessage & { waitSeconds?: Maybe<number> } };
 
 export const sendMessage = async (_: unknown, { input }: SendMessageArgs, context: Context) => {
+  const actor = context.who();
   const seconds = input.waitSeconds ?? context.waitSeconds;
   if (seconds < 0 || seconds > context.waitSeconds)
     throw new DomainError('BAD_INPUT', `waitSeconds is ${seconds}; it must be from 0 to ${context.waitSeconds}`);
   const enough = input.wait ? AbortSignal.any([context.gone, AbortSignal.timeout(seconds * 1_000)]) : context.gone;
-  const { key } = await context.tasks.send(context.who(), input, enough);
+  const { key } = await context.tasks.send(actor, input, enough);
   return present(context, key);
 };
 
@@ -84,7 +85,14 @@ export const eventsOfTask = (
   { key }: TaskView,
   { afterSeq, ...page }: PageArgs & { afterSeq?: Maybe<number> },
   { reads }: Context,
-) => reads().events(key, afterSeq == null || page.after != null ? page : { ...page, after: encodeCursor(afterSeq) });
+) => {
+  if (afterSeq != null && afterSeq < 0)
+    throw new DomainError('BAD_INPUT', `afterSeq is ${afterSeq}; events are counted from 1`);
+  return reads().events(
+    key,
+    afterSeq == null || page.after != null ? page : { ...page, after: encodeCursor(afterSeq) },
+  );
+};
 
 export const chargeOfTask = ({ key }: TaskView, _: unknown, { reads }: Context) => reads().charge(key);
 
