@@ -17,11 +17,12 @@ export const tasks = (_: unknown, { filter, ...page }: PageArgs & { filter?: May
 type SendMessageArgs = { input: SendMessage & { waitSeconds?: Maybe<number> } };
 
 export const sendMessage = async (_: unknown, { input }: SendMessageArgs, context: Context) => {
+  const actor = context.who();
   const seconds = input.waitSeconds ?? context.waitSeconds;
   if (seconds < 0 || seconds > context.waitSeconds)
     throw new DomainError('BAD_INPUT', `waitSeconds is ${seconds}; it must be from 0 to ${context.waitSeconds}`);
-  const { who, gone, tasks } = context;
-  const { key } = await (input.wait ? sendAndWait(context, input, seconds) : tasks.send(who(), input, gone));
+  const { gone, tasks } = context;
+  const { key } = await (input.wait ? sendAndWait(context, input, seconds) : tasks.send(actor, input, gone));
   return present(context, key);
 };
 
@@ -97,7 +98,14 @@ export const eventsOfTask = (
   { key }: TaskView,
   { afterSeq, ...page }: PageArgs & { afterSeq?: Maybe<number> },
   { reads }: Context,
-) => reads().events(key, afterSeq == null || page.after != null ? page : { ...page, after: encodeCursor(afterSeq) });
+) => {
+  if (afterSeq != null && afterSeq < 0)
+    throw new DomainError('BAD_INPUT', `afterSeq is ${afterSeq}; events are counted from 1`);
+  return reads().events(
+    key,
+    afterSeq == null || page.after != null ? page : { ...page, after: encodeCursor(afterSeq) },
+  );
+};
 
 export const chargeOfTask = ({ key }: TaskView, _: unknown, { reads }: Context) => reads().charge(key);
 
