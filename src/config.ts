@@ -60,7 +60,7 @@ export const settings = {
   BATON_JWT_JWKS_URL: {
     default: null,
     meaning: 'Takes JWTs signed with a key of this set (RS, PS, ES, EdDSA).',
-    check: z.url('must be a URL').optional(),
+    check: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   },
   BATON_JWT_ISSUER: { default: null, meaning: 'The `iss` that JWTs must have.', check: z.string().optional() },
   BATON_JWT_AUDIENCE: { default: null, meaning: 'The `aud` that JWTs must have.', check: z.string().optional() },

@@ -32,12 +32,13 @@ export const openFrontDoor = async ({ host, port }: Address): Promise<FrontDoor>
   const idle = new Set<Socket>(); // connections without a request, also those that never sent one
   const streams = new Set<ServerResponse>(); // answers under way
   const server = createServer((request, response) => {
-    idle.delete(request.socket);
+    const { socket } = request; // a request that is given up before it was read loses it
+    idle.delete(socket);
     streams.add(response);
     response.once('close', () => {
       streams.delete(response);
-      if (closing) request.socket.destroySoon();
-      else if (!request.socket.destroyed) idle.add(request.socket);
+      if (closing) socket.destroySoon();
+      else if (!socket.destroyed) idle.add(socket);
     });
     switch (pathOf(request)) {
       case '/livez':

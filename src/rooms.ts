@@ -90,6 +90,7 @@ export const openRooms = async ({ url, database, config, version, log }: Options
   const presence = createPresence(pool);
   const hub = createHub({
     authenticate,
+    watchPass: openPasses.watch,
     writer,
     watchers,
     presence,

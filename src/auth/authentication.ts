@@ -5,7 +5,7 @@ import type { JwtClaims } from './jwt.ts';
 
 // Who is asking? The same answer on every door.
 
-export type AuthenticationStore = {
+type AuthenticationStore = {
   /** Keys and agents' tokens of that prefix which open the door now. */
   findKeys(prefix: string): Promise<{ id: string; hash: Uint8Array; actor: Actor; isStale: boolean }[]>;
   /** Not with every request: a minute is fine enough for a person. */
@@ -29,7 +29,7 @@ const longest = 8_192;
 
 export const createAuthentication = ({ store, readJwt }: Options): Authentication => {
   const authenticate = async (token: string): Promise<Pass | undefined> => {
-    if (token.length > longest) return undefined;
+    if (token.length > longest || /\p{C}/u.test(token)) return undefined; // PostgreSQL takes no NUL
     const { prefix, hash } = fingerprint(token);
     if (token.startsWith('ba_')) {
       const found = (await store.findAgentTokens(prefix)).find((each) => isSameHash(each.hash, hash));

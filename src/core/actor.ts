@@ -20,7 +20,7 @@ export type Actor = UserActor | AgentActor;
 
 /** What was shown at the door: who it is, and what must still hold while a connection stays open. */
 export type Pass = { actor: Actor; credential: Credential };
-export type Credential =
+type Credential =
   | { kind: 'key'; id: string }
   | { kind: 'agent'; id: string; hash: Uint8Array }
   | { kind: 'jwt'; user: string; untilMs: number };

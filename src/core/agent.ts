@@ -29,7 +29,7 @@ type LooseSkill = {
   price?: Maybe<string>;
 };
 
-export type NewAgent = {
+type NewAgent = {
   network: string;
   owner: string;
   name: string;
@@ -58,6 +58,8 @@ const ranges = {
   graceSeconds: [0, 86_400],
   maxAttempts: [1, 100],
 } as const;
+
+const mostSkills = 100;
 
 export const createAgents = (store: AgentStore): Agents => ({
   async register(actor, input) {
@@ -110,6 +112,11 @@ const inRange = (input: RegisterAgent, name: keyof typeof ranges): number | null
 };
 
 const readSkills = (skills: readonly LooseSkill[]): NewAgent['skills'] => {
+  if (skills.length > mostSkills)
+    throw new DomainError('TOO_LARGE', `There are ${skills.length} skills; at most ${mostSkills} are taken`, {
+      expected: mostSkills,
+      actual: skills.length,
+    });
   const ids = skills.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice !== undefined) throw new DomainError('BAD_INPUT', `The skill ${twice} is named twice`);

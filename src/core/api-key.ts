@@ -20,7 +20,7 @@ export const isSameHash = (one: Uint8Array, other: Uint8Array): boolean =>
   one.length === other.length && timingSafeEqual(one, other);
 
 /** What a key may be bound to; none: all that its user may. */
-export const keyScopes = ['read', 'write'] as const;
+const keyScopes = ['read', 'write'] as const;
 
 export type ApiKeys = {
   create(actor: Actor, key: NewKey): Promise<{ id: string; key: string }>;

@@ -5,7 +5,7 @@ import { DomainError } from './domain-error.ts';
 
 const contents = ['text', 'data', 'url', 'raw'] as const;
 const mostParts = 100;
-export const mostBytes = 1_048_576; // of one message or chunk
+const mostBytes = 1_048_576; // of one message or chunk
 
 /** Both doors bring parts in this shape; what is absent may be null. */
 export type LoosePart = { [Field in keyof Part]?: Part[Field] | null | undefined };

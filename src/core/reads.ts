@@ -147,20 +147,20 @@ export type Reads = {
   charge(task: string): Promise<ChargeView | undefined>;
   /** 1 is next; undefined: it does not wait. */
   queuePosition(task: string): Promise<number | undefined>;
-  messages(task: string, page: PageArgs): Promise<Connection<MessageView>>;
+  messages(task: string, page: PageArgs): Promise<Counted<MessageView>>;
   message(id: string): Promise<MessageView | undefined>;
   statusMessage(task: string): Promise<MessageView | undefined>;
   artifacts(task: string): Promise<ArtifactView[]>;
   /** Its chunks put together. */
   artifactParts(artifact: ArtifactView): Promise<Part[]>;
-  events(task: string, page: PageArgs): Promise<Connection<EventView>>;
+  events(task: string, page: PageArgs): Promise<Counted<EventView>>;
   deliveries(task: string, last: number): Promise<DeliveryView[]>;
   context(key: string): Promise<ContextView | undefined>;
   contextById(id: string, user?: Maybe<string>): Promise<ContextView | undefined>;
-  contexts(page: PageArgs, search?: Maybe<string>): Promise<Connection<ContextView>>;
+  contexts(page: PageArgs, search?: Maybe<string>): Promise<Counted<ContextView>>;
   agent(id: string): Promise<AgentView | undefined>;
   agentByName(name: string): Promise<AgentView | undefined>;
-  agents(page: PageArgs, filter?: Maybe<AgentFilter>): Promise<Connection<AgentView>>;
+  agents(page: PageArgs, filter?: Maybe<AgentFilter>): Promise<Counted<AgentView>>;
   skills(agent: string): Promise<SkillView[]>;
   user(id: string): Promise<UserView | undefined>;
   /** The caller's own, or any for admins. */

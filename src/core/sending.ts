@@ -1,13 +1,13 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Actor, asWriter, hasRole, inactive, type UserActor } from './actor.ts';
 import type { Assignment } from './assignment.ts';
-import type { Message, NewTask, Part } from './command.ts';
+import type { Message, NewTask } from './command.ts';
 import { checkContextId, contextKey } from './context.ts';
 import type { AgentSide } from './dispatcher.ts';
 import { DomainError } from './domain-error.ts';
 import type { Executor, Priority, TaskHead } from './head.ts';
 import { isRecord } from './json.ts';
 import { type LoosePart, readParts } from './part.ts';
+import { findRepeat } from './repeat.ts';
 import { isTerminal } from './task-state.ts';
 import { isUuid } from './uuid.ts';
 import type { Watchers } from './watch.ts';
@@ -38,7 +38,7 @@ export type SendMessage = {
 };
 
 export type FoundTask = { head: TaskHead; contextId: string; user: string; requester: string; skill: string | null };
-export type FoundAgent = { executor: Executor; skills: { id: string; micros: bigint }[] };
+type FoundAgent = { executor: Executor; skills: { id: string; micros: bigint }[] };
 
 export type SendingStore = {
   /** The task, if the actor may see it. */
@@ -77,7 +77,7 @@ export const createSending = ({ writer, watchers, store, agents, now, newId }: S
 
   const sendOnce = async (user: UserActor, input: SendMessage): Promise<TaskHead> => {
     const existing = input.taskId ? await store.findTask(user, input.taskId) : undefined;
-    const repeat = await findRepeat(user, input, existing);
+    const repeat = await findRepeat(store, { user, input, existing });
     if (repeat) return repeat;
     if (user.status !== 'ACTIVE') throw inactive(user);
     return existing ? followUp(user, input, existing) : create(user, input);
@@ -85,31 +85,10 @@ export const createSending = ({ writer, watchers, store, agents, now, newId }: S
 
   const repeated = async (user: UserActor, input: SendMessage, error: DomainError): Promise<TaskHead> => {
     const existing = input.taskId ? await store.findTask(user, input.taskId) : undefined;
-    const repeat = await findRepeat(user, input, existing);
+    const repeat = await findRepeat(store, { user, input, existing });
     if (repeat) return repeat;
     // What stands in the way may not be the caller's to see: only its id is said, which the caller brought.
     throw new DomainError('IDEMPOTENCY_CONFLICT', error.message.replace(/^Task \S+/, 'Another task'));
-  };
-
-  /** With a message id it decides. Without, only the very message that created the task, while nothing else was said. */
-  const findRepeat = async (
-    user: UserActor,
-    input: SendMessage,
-    existing: FoundTask | undefined,
-  ): Promise<TaskHead | undefined> => {
-    if (input.messageId) {
-      const found = await store.findMessage(user.network, input.messageId);
-      if (!found) return undefined;
-      const task = await store.findTask(user, found.task);
-      const isSame =
-        task && (!input.taskId || isSameId(input.taskId, found.task)) && isEqual(found.message, user, input);
-      if (isSame) return task.head;
-      throw new DomainError('IDEMPOTENCY_CONFLICT', `Another message has the id ${input.messageId}`);
-    }
-    if (!existing || existing.head.state === 'INPUT_REQUIRED' || existing.head.state === 'AUTH_REQUIRED')
-      return undefined;
-    const [first, other] = await store.readLedger(existing.head.key, 2);
-    return first && !other && isEqual(first, user, input) ? existing.head : undefined;
   };
 
   const followUp = async (user: UserActor, input: SendMessage, existing: FoundTask): Promise<TaskHead> => {
@@ -232,24 +211,6 @@ const checkIds = (input: SendMessage): void => {
   for (const name of ['taskId', 'messageId', 'inReplyTo'] as const)
     if (input[name] != null && !isUuid(input[name])) throw new DomainError('BAD_INPUT', `${name} must be a UUID`);
   if (input.contextId != null) checkContextId(input.contextId);
-};
-
-const isSameId = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
-
-const isEqual = (message: Message, user: UserActor, input: SendMessage): boolean =>
-  message.author === 'USER' &&
-  message.authorName === user.name &&
-  message.kind === (input.kind ?? 'TASK') &&
-  message.inReplyTo === (input.inReplyTo?.toLowerCase() ?? null) &&
-  isDeepStrictEqual(message.parts, partsOrNone(input));
-
-/** What cannot be read is no repeat; the checks that follow say what is wrong with it. */
-const partsOrNone = (input: SendMessage): Part[] | undefined => {
-  try {
-    return readParts(input);
-  } catch {
-    return undefined;
-  }
 };
 
 const onlyBroadcast = (): DomainError =>

@@ -6,6 +6,7 @@ import { type LoosePart, readParts } from './part.ts';
 import { artifactCommand, type LooseChunk, spokenBy, statusCommand } from './report.ts';
 import { createSending, type Sending, type SendingOptions } from './sending.ts';
 import type { TaskState } from './task-state.ts';
+import { isUuid } from './uuid.ts';
 
 // What people and agents do with tasks, over whichever door. Everything becomes a command to the writer.
 
@@ -30,7 +31,7 @@ export type Post = Content & {
 };
 
 /** `confirmed`: the agent said that it stopped. `outstanding`: it was told, and has not answered yet. */
-export type Canceled = { task: TaskHead; confirmed: string[]; outstanding: string[] };
+type Canceled = { task: TaskHead; confirmed: string[]; outstanding: string[] };
 
 type Options = SendingOptions & {
   /** Which of these tasks are still being stopped, and which agents confirmed it. */
@@ -115,11 +116,12 @@ export const createTasks = (options: Options): Tasks => {
   const postMessage: Tasks['postMessage'] = async (actor, { taskId, kind, inReplyTo, ...content }) => {
     if (kind === 'TASK' || kind === 'BROADCAST')
       throw new DomainError('BAD_INPUT', `A message of kind ${kind} starts work; an agent posts MESSAGE, REPLY or ACK`);
+    if (inReplyTo != null && !isUuid(inReplyTo)) throw new DomainError('BAD_INPUT', 'inReplyTo must be a UUID');
     const { head } = await executed(actor, taskId);
     const parts = notEmpty(readParts(content));
     const message = spokenBy({ name: actor.name, newId }, parts, {
       kind: kind ?? 'MESSAGE',
-      inReplyTo: inReplyTo ?? null,
+      inReplyTo: inReplyTo?.toLowerCase() ?? null,
     });
     const fence = { agent: actor.id, delivery: head.delivery };
     const { key, seq } = await submit({ kind: 'say', task: head.key, fence, message });

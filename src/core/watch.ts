@@ -19,6 +19,8 @@ export type EventLog = {
 type Watching = {
   task: string;
   after: number;
+  /** The caller knows that `after` is the end of the log now: nothing is read until there is news. */
+  isCurrent?: boolean;
   /** Wait for a retry where the log ends, instead of completing. */
   keepOpen?: boolean;
   signal?: AbortSignal;
@@ -39,10 +41,16 @@ type Watcher = { push(events: LoggedEvent[]): void; look(end: LogEnd): void };
 export const createWatchers = (log: EventLog): Watchers => {
   const watchers = new Map<string, Set<Watcher>>();
 
-  const watch = ({ task, after, keepOpen = false, signal }: Watching): AsyncIterableIterator<LoggedEvent> => {
+  const watch = ({
+    task,
+    after,
+    isCurrent = false,
+    keepOpen = false,
+    signal,
+  }: Watching): AsyncIterableIterator<LoggedEvent> => {
     let cursor = after;
     let queue: LoggedEvent[] = [];
-    let isBehind = true; // nothing was read yet
+    let isBehind = !isCurrent; // else nothing was read yet
     let isStopped = false;
     let ring: () => void = () => undefined;
 

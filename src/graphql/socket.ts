@@ -7,6 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authentication } from '../auth/authentication.ts';
 import type { OpenPasses } from '../auth/open-passes.ts';
 import type { Pass } from '../core/actor.ts';
+import { toSocket, withoutHttp } from './errors.ts';
 import type { Given, Pipeline } from './pipeline.ts';
 
 // graphql-ws over the same pipeline. A syntax error costs its own operation, never the socket.
@@ -24,7 +25,7 @@ type Options = {
   heartbeatSeconds: number;
 };
 
-type Extra = { socket: WebSocket; request: IncomingMessage; pass?: Pass | undefined; forget?: () => void };
+type Extra = { socket: WebSocket; request: IncomingMessage; pass?: Pass | undefined; gone?: AbortController };
 type Enveloped = ReturnType<Pipeline['yoga']['getEnveloped']>;
 type Run = Pick<Enveloped, 'execute' | 'subscribe'>;
 
@@ -43,14 +44,18 @@ export const createGraphqlSockets = ({
     connectionParams,
     extra,
   }: SocketContext<Record<string, unknown>, Extra>): Promise<boolean> => {
-    const authorization = connectionParams?.authorization ?? connectionParams?.Authorization;
-    const pass = await authentication
-      .readAuthorization(typeof authorization === 'string' ? authorization : undefined)
-      .catch(() => null);
-    if (pass === null) return false;
-    extra.pass = pass;
-    if (pass)
-      extra.forget = openPasses.watch(pass, () => extra.socket.close(CloseCode.Forbidden, 'The key no longer holds'));
+    try {
+      const pass = await authentication.readAuthorization(authorizationIn(connectionParams));
+      if (extra.socket.readyState !== extra.socket.OPEN) return false; // gone meanwhile: nobody would stop the watch
+      extra.pass = pass;
+      extra.gone = new AbortController();
+      if (!pass) return true;
+      const forget = openPasses.watch(pass, () => extra.socket.close(CloseCode.Forbidden, 'The key no longer holds'));
+      extra.gone.signal.addEventListener('abort', forget);
+    } catch (error) {
+      if (toWire(error).extensions.code === 'INTERNAL') extra.socket.close(1013, 'Try again later'); // not the key's fault
+      return false;
+    }
     return true;
   };
 
@@ -59,7 +64,7 @@ export const createGraphqlSockets = ({
     _id,
     payload,
   ) => {
-    const given: Given = { pass: extra.pass };
+    const given: Given = { pass: extra.pass, ...(extra.gone && { gone: extra.gone.signal }) };
     const { schema, parse, validate, contextFactory, execute, subscribe } = yoga.getEnveloped({
       ...given,
       params: payload,
@@ -87,8 +92,10 @@ export const createGraphqlSockets = ({
       subscribe: (args: ExecutionArgs) => (args.rootValue as Run).subscribe(args),
       onConnect,
       onSubscribe,
-      onDisconnect: ({ extra }) => extra.forget?.(),
-      onClose: ({ extra }) => extra.forget?.(),
+      onNext: (_, __, ___, ____, result) => toSocket(result),
+      onError: (_, __, ___, errors) => errors.map((error) => withoutHttp(toWire(error))),
+      isProd: true, // else a fault of ours would be told to whoever caused it
+      onClose: ({ extra }) => extra.gone?.abort(),
     },
     server,
     heartbeatSeconds * 1_000, // a subscriber that stalls for a minute survives
@@ -96,7 +103,11 @@ export const createGraphqlSockets = ({
 
   return {
     upgrade: (request, socket, head) =>
-      server.handleUpgrade(request, socket, head, (client) => server.emit('connection', client, request)),
+      server.handleUpgrade(request, socket, head, (client) => {
+        server.emit('connection', client, request);
+        // Frames that are too large or broken close the socket; graphql-ws would print each on the console.
+        client.removeAllListeners('error').on('error', () => undefined);
+      }),
     async stop() {
       for (const client of server.clients) client.close(1012, 'The hub is restarting');
       const impatience = setTimeout(() => {
@@ -106,4 +117,10 @@ export const createGraphqlSockets = ({
       clearTimeout(impatience);
     },
   };
+};
+
+/** What is no text cannot be a key, and is not taken for nobody's asking either. */
+const authorizationIn = (params: Record<string, unknown> | undefined): string | undefined => {
+  const given = params?.authorization ?? params?.Authorization;
+  return given == null || typeof given === 'string' ? (given ?? undefined) : '?';
 };

@@ -20,6 +20,7 @@ export const closeReasons = {
   4403: 'forbidden',
   4408: 'heartbeat missed',
   4409: 'replaced',
+  4413: 'too large',
   4429: 'too many',
 } as const;
 

@@ -13,13 +13,16 @@ export type BackPressure = {
   whenRoom(task: string): Promise<void> | undefined;
   /** Looks again: what fills the line may be somebody else’s. */
   look(): void;
+  /** Nobody waits any more. */
+  close(): void;
 };
 
 export const createBackPressure = (writer: Writer): BackPressure => {
+  let isClosed = false;
   let waiting: { task: string; goOn: () => void }[] = [];
 
   const look = (): void => {
-    const through = waiting.filter(({ task }) => writer.pendingOf(task) < goOnBelow);
+    const through = waiting.filter(({ task }) => isClosed || writer.pendingOf(task) < goOnBelow);
     if (through.length === 0) return;
     waiting = waiting.filter((each) => !through.includes(each));
     for (const { goOn } of through) goOn();
@@ -27,13 +30,17 @@ export const createBackPressure = (writer: Writer): BackPressure => {
 
   return {
     look,
+    close() {
+      isClosed = true;
+      look();
+    },
     submit: (command) => {
       const answer = writer.submit(command);
       answer.then(look, look);
       return answer;
     },
     whenRoom: (task) =>
-      writer.pendingOf(task) < most
+      isClosed || writer.pendingOf(task) < most
         ? undefined
         : new Promise((resolve) => {
             waiting.push({ task, goOn: resolve });

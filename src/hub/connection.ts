@@ -4,7 +4,7 @@ import { type AgentSocket, type CloseCode, closeReasons } from './agent-socket.t
 import { createBackPressure } from './back-pressure.ts';
 import { createHeartbeat } from './heartbeat.ts';
 import type { HubOptions } from './hub.ts';
-import { type Frame, parseFrame, rpcErrors } from './json-rpc.ts';
+import { type Frame, parseFrame } from './json-rpc.ts';
 import { createLine } from './line.ts';
 import { isAgentMethod } from './methods.ts';
 import { createPeer } from './peer.ts';
@@ -69,7 +69,7 @@ export const createConnection = (options: Options): Connection => {
 
   const serve = (frame: Extract<Frame, { method: string }>): Promise<void> | undefined => {
     const { method, params = {} } = frame;
-    if (!isAgentMethod(method)) return unknown(frame);
+    if (!isAgentMethod(method)) return peer.unknown(frame);
     const call = peer.callOf(frame);
     try {
       if (!call) return undefined;
@@ -83,12 +83,6 @@ export const createConnection = (options: Options): Connection => {
       call?.refuse(error);
       return undefined;
     }
-  };
-
-  const unknown = (frame: Extract<Frame, { method: string }>): undefined => {
-    const message = `There is no method ${frame.method.slice(0, 64)}`;
-    if (frame.kind === 'request') peer.fail(frame.id, { code: rpcErrors.methodNotFound, message });
-    else peer.notify('error', { code: 'NOT_FOUND', message, method: frame.method.slice(0, 64) });
   };
 
   const { check, register } = registrar({
@@ -126,8 +120,10 @@ export const createConnection = (options: Options): Connection => {
   };
 
   const cleanUp = async (): Promise<void> => {
+    pressure.close();
     await busy; // it may still make a desk, or hold something
     if (!desk) return;
+    desk.forgetPass();
     await desk.work.close();
     await presence.disconnect({ id, agent: desk.agent.id });
   };

@@ -1,15 +1,14 @@
 import type { AgentActor } from '../core/actor.ts';
 import type { Assignment } from '../core/assignment.ts';
 import type { Command } from '../core/command.ts';
-import { DomainError } from '../core/domain-error.ts';
 import type { TaskHead } from '../core/head.ts';
 import { statusCommand } from '../core/report.ts';
-import type { LoggedEvent } from '../core/watch.ts';
 import type { Answer } from '../core/writer.ts';
-import { createHolding, type Holding, type MessageEvent, see } from './holding.ts';
+import { createFollower } from './follow.ts';
+import { type Because, createHolding, type Holding } from './holding.ts';
 import type { HubOptions } from './hub.ts';
 import type { Peer } from './peer.ts';
-import { contentOut, executeOut, lastSeq, messageOut } from './wire.ts';
+import { executeOut, lastSeq } from './wire.ts';
 
 // What one connection works on: handed over, followed in the log, stopped when somebody else has ended it.
 
@@ -22,7 +21,7 @@ export type Work = {
   hold(task: TaskHead, after: number): Holding;
   follow(): void;
   /** Tells the agent to stop something that it thinks it has. Without a key: the task is none of its own any more. */
-  stop(delivery: Delivery & { key?: string }, because: { reason: string; text?: string }): void;
+  stop(delivery: Delivery & { key?: string }, because: Because): string;
   /** The agent said that it stopped. */
   confirm(delivery: Delivery & { key: string }): Promise<Answer>;
   patrol(): void;
@@ -57,45 +56,28 @@ export const createWork = ({ watchers, now, newId, log, onRoom, connection, agen
     if (!holdings.delete(holding)) return;
     if (byTask.get(holding.id) === holding) byTask.delete(holding.id);
     holding.following.abort();
+    peer.forget(holding.questions);
     onRoom();
   };
+
+  const { follow } = createFollower({
+    ...{ watchers, log, peer },
+    onGone: letGo,
+    onStop(holding, because) {
+      holding.stoppingMs = now();
+      holding.questions.push(stop(holding, because));
+    },
+    onStopped(holding) {
+      holding.stoppingMs = now();
+      confirmed(holding);
+    },
+  });
 
   const followAll = (): void => {
     for (const holding of holdings) if (!holding.isFollowed) void follow(holding);
   };
 
-  const follow = async (holding: Holding): Promise<void> => {
-    const { key, following, cursor } = holding;
-    holding.isFollowed = true;
-    try {
-      for await (const event of watchers.watch({ task: key, after: cursor, signal: following.signal })) {
-        act(holding, event);
-        holding.cursor = event.seq;
-        if (following.signal.aborted || holding.stoppingMs !== undefined) return;
-      }
-    } catch (error) {
-      if (error instanceof DomainError) return letGo(holding); // the task is gone
-      log.warn({ err: error, task: holding.id }, 'A delivery could not be followed; the next patrol goes on');
-      holding.isFollowed = false;
-    }
-  };
-
-  const act = (holding: Holding, event: LoggedEvent): void => {
-    const sight = see(holding, event);
-    if (sight.kind === 'stop' || sight.kind === 'stopped') holding.stoppingMs = now();
-    if (sight.kind === 'message') show(holding, sight.event);
-    else if (sight.kind === 'gone') letGo(holding);
-    else if (sight.kind === 'stop') stop(holding, sight);
-    else if (sight.kind === 'stopped') confirmed(holding);
-  };
-
-  const show = ({ id, isAsync, name }: Holding, { seq, atMs, payload: { message } }: MessageEvent): void => {
-    const startsWork = message.kind === 'TASK' || message.kind === 'BROADCAST';
-    if (isAsync && startsWork) peer.notify('task.event', { task_id: id, seq, content: contentOut(message, name) });
-    else peer.notify('message.new', { task_id: id, seq, message: messageOut(message, name, atMs) });
-  };
-
-  const stop: Work['stop'] = ({ key, id, delivery }, { reason, text }) => {
+  const stop: Work['stop'] = ({ key, id, delivery }, { reason, text }) =>
     peer.ask(
       'task.cancel',
       { task_id: id, delivery, reason, ...(text !== undefined && { text }) },
@@ -104,7 +86,6 @@ export const createWork = ({ watchers, now, newId, log, onRoom, connection, agen
         onError: (message) => log.debug({ task: id, message }, 'An agent did not stop'),
       },
     );
-  };
 
   const confirm: Work['confirm'] = async ({ key, id, delivery }) => {
     const answer = await submit({ kind: 'release', task: key, delivery, agent: agent.id, isConfirmed: true });
@@ -120,19 +101,20 @@ export const createWork = ({ watchers, now, newId, log, onRoom, connection, agen
   const execute = (assignment: Assignment): void => {
     const { task } = assignment;
     const holding = hold(task, task.seq, lastSeq(assignment));
-    void follow(holding);
+    void follow(holding, true);
     const reported = { task: task.key, fence: { agent: agent.id, delivery: task.delivery, holder: connection } };
     const tell = (command: Command): void => {
       // Too late or not needed: what ended the delivery is told on its own.
       submit(command).catch((error) => log.debug({ err: error, task: task.id }, 'An acknowledgement was refused'));
     };
-    peer.ask('task.execute', executeOut(assignment), {
+    const question = peer.ask('task.execute', executeOut(assignment), {
       onResult: () => tell({ kind: 'acknowledge', ...reported }),
       onError: (text) => {
         holding.reported.add('REJECTED');
         tell(statusCommand(reported, { state: 'REJECTED', parts: [{ text }] }, { name: agent.name, newId }));
       },
     });
+    holding.questions.push(question);
   };
 
   const end = async (holding: Holding): Promise<void> => {

@@ -29,7 +29,12 @@ export type Holding = {
   isQueued: boolean;
   isFollowed: boolean;
   following: AbortController;
+  /** What the agent was asked about it and may still answer. */
+  questions: string[];
 };
+
+/** Why an agent has to stop. */
+export type Because = { reason: string; text?: string };
 
 export type MessageEvent = Extract<LoggedEvent, { kind: 'MESSAGE' }>;
 
@@ -40,7 +45,7 @@ type Sight =
   | { kind: 'gone' }
   /** Ended by somebody else just as the agent reported the same. */
   | { kind: 'stopped' }
-  | { kind: 'stop'; reason: string; text?: string };
+  | ({ kind: 'stop' } & Because);
 
 export const createHolding = (task: TaskHead, { after, shown }: { after: number; shown: number }): Holding => ({
   key: task.key,
@@ -58,6 +63,7 @@ export const createHolding = (task: TaskHead, { after, shown }: { after: number;
   isQueued: false,
   isFollowed: false,
   following: new AbortController(),
+  questions: [],
 });
 
 const nothing: Sight = { kind: 'nothing' };

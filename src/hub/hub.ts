@@ -20,6 +20,8 @@ export type HubOptions = {
   now: () => number;
   log: Log;
   heartbeatSeconds: number;
+  /** Calls back when the token no longer opens the door; returns how to stop watching. */
+  watchPass: (pass: Pass, onEnded: () => void) => () => void;
   /** An agent may take more: time to dispatch. Comes often, and several at once. */
   onRoom: () => void;
 };

@@ -41,11 +41,14 @@ export const optionalList = (params: Params, name: string): unknown[] | undefine
   return value;
 };
 
+const most = 2 ** 31 - 1; // what a column takes
+
 /** A whole number from `least` on. */
 export const optionalCount = (params: Params, name: string, least = 1): number | undefined => {
   const value = optional(params, name, 'number');
   if (value === undefined) return undefined;
-  if (!Number.isSafeInteger(value) || value < least) throw wrong(name, `a whole number from ${least} on`);
+  if (!Number.isSafeInteger(value) || value < least || value > most)
+    throw wrong(name, `a whole number from ${least} on`);
   return value;
 };
 

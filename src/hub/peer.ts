@@ -11,14 +11,18 @@ import type { HubMethod } from './methods.ts';
 export type Call = { answer(result: Params): undefined; refuse(error: unknown): undefined };
 
 /** Called in the turn in which the answer arrives, so that it keeps its place among the agent's reports. */
-export type Asked = { onResult: () => unknown; onError: (message: string) => void };
+type Asked = { onResult: () => unknown; onError: (message: string) => void };
 
 export type Peer = {
   notify(method: HubMethod, params: Params): void;
-  ask(method: HubMethod, params: Params, asked: Asked): void;
+  /** Returns the question's id, for `forget`: who never answers must not cost memory for ever. */
+  ask(method: HubMethod, params: Params, asked: Asked): string;
+  forget(questions: string[]): void;
   /** Undefined: a request with this id is open already; it was refused. */
   callOf(frame: Extract<Frame, { method: string }>): Call | undefined;
   answered(frame: Extract<Frame, { kind: 'response' }>): undefined;
+  /** There is no such method. */
+  unknown(frame: Extract<Frame, { method: string }>): undefined;
   fail(id: RpcId | null, error: RpcError): void;
 };
 
@@ -71,8 +75,19 @@ export const createPeer = ({ socket, log, onClogged }: Options): Peer => {
     fail,
     ask(method, params, waiting) {
       count += 1;
-      asked.set(`hub-${count}`, waiting);
-      send({ id: `hub-${count}`, method, params });
+      const id = `hub-${count}`;
+      asked.set(id, waiting);
+      send({ id, method, params });
+      return id;
+    },
+    forget(questions) {
+      for (const id of questions) asked.delete(id);
+    },
+    unknown(frame) {
+      const method = frame.method.slice(0, 64);
+      const message = `There is no method ${method}`;
+      if (frame.kind === 'request') fail(frame.id, { code: rpcErrors.methodNotFound, message });
+      else notify('error', { code: 'NOT_FOUND', message, method });
     },
     callOf: (frame) => (frame.kind === 'request' ? request(frame.id) : notification(frame.method, frame.params)),
     answered({ id, error }) {

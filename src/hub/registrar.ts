@@ -21,6 +21,8 @@ export type Desk = {
   isReady: boolean;
   work: Work;
   reports: Reports;
+  /** Nobody need watch over its token any more. */
+  forgetPass: () => void;
 };
 
 type Options = HubOptions & {
@@ -33,7 +35,8 @@ type Options = HubOptions & {
 };
 
 export const registrar = (options: Options) => {
-  const { authenticate, presence, instance, log, onRoom, connection, token, pressure, leave, onDesk } = options;
+  const { authenticate, watchPass, presence, instance, log, onRoom, connection, token, pressure, leave, onDesk } =
+    options;
   const shown = token === undefined ? undefined : authenticate(token);
   let isRegistered = false;
 
@@ -72,7 +75,8 @@ export const registrar = (options: Options) => {
     await presence.connect({ id: connection, agent: agent.id, instance, takesOver: wanted.takesOver });
     isRegistered = true;
     const work = createWork({ ...options, agent, submit: pressure.submit });
-    const desk = { agent, capacity: wanted.capacity, reserved: 0, isReady: false, work };
+    const forgetPass = pass ? watchPass(pass, () => leave(4403)) : () => undefined;
+    const desk = { agent, capacity: wanted.capacity, reserved: 0, isReady: false, work, forgetPass };
     const made: Desk = { ...desk, reports: createReports({ ...options, agent, work }) };
     onDesk(made, wanted.takesOver);
     if (wanted.card) await presence.introduce(agent.id, wanted.card);

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { AgentSocket } from './agent-socket.ts';
+import { type AgentSocket, closeReasons } from './agent-socket.ts';
 import type { Hub } from './hub.ts';
 
 // The only file that knows the socket library.
@@ -13,10 +13,11 @@ export type AgentDoor = {
   close(): void;
 };
 
-const mostBytes = 1_048_576; // of a frame; the library closes with 1009 when there is more
+const mostBytes = 1_048_576; // of a frame
+const mostRead = 4 * mostBytes; // beyond that the library itself closes, with 1009, before it has read it all
 
 export const createAgentDoor = ({ opened }: Pick<Hub, 'opened'>): AgentDoor => {
-  const server = new WebSocketServer({ noServer: true, maxPayload: mostBytes, perMessageDeflate: false });
+  const server = new WebSocketServer({ noServer: true, maxPayload: mostRead, perMessageDeflate: false });
   return {
     upgrade(request, socket, head, token = bearer(request)) {
       server.handleUpgrade(request, socket, head, (ws) => {
@@ -39,7 +40,11 @@ const adapt = (ws: WebSocket): AgentSocket => ({
   pause: () => ws.pause(),
   resume: () => ws.resume(),
   buffered: () => ws.bufferedAmount,
-  onMessage: (listener) => ws.on('message', (data) => listener(data.toString())),
+  onMessage: (listener) =>
+    ws.on('message', (data: Buffer) => {
+      if (data.length <= mostBytes) listener(data.toString());
+      else ws.close(4413, closeReasons[4413]);
+    }),
   onSign: (listener) => ws.on('ping', listener).on('pong', listener),
 });
 

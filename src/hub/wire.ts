@@ -8,7 +8,7 @@ import { optional, wrong } from './params.ts';
 
 // Between the words of the wire (snake_case, lower-case with hyphens) and those of the domain.
 
-export const wordOf = (word: string): string => word.toLowerCase().replaceAll('_', '-');
+const wordOf = (word: string): string => word.toLowerCase().replaceAll('_', '-');
 
 const states = new Map<string, TaskState>(taskStates.map((state) => [wordOf(state), state]));
 

@@ -1,6 +1,7 @@
 import type { Context } from '../context.ts';
 import { DomainError } from '../core/domain-error.ts';
-import type { EventView, MessageView } from '../core/reads.ts';
+import type { ChargeView, EventView, MessageView } from '../core/reads.ts';
+import { lostKey } from './lost-key.ts';
 import { present } from './task.ts';
 
 type EventOf<Kind extends EventView['kind']> = Extract<EventView, { kind: Kind }>;
@@ -19,9 +20,18 @@ export const messageOfEvent = ({ payload, seq, atMs }: EventOf<'MESSAGE'>): Mess
 export const statusMessageOfEvent = ({ payload }: EventOf<'STATUS'>, _: unknown, { reads }: Context) =>
   payload.messageId === undefined ? null : reads().message(payload.messageId);
 
-type TaskEventsArgs = { taskId: string; after: number; keepOpen: boolean };
+/** Who may not see what the task costs learns only that something was booked. */
+export const chargeOfEvent = async (
+  { task, to, payload, atMs }: EventOf<'CHARGE'>,
+  _: unknown,
+  { reads }: Context,
+): Promise<ChargeView | null> =>
+  (await reads().charge(task)) ? { amount: payload.amount, state: to, at: new Date(atMs) } : null;
 
-export const taskEvents = async (_: unknown, { taskId, after, keepOpen }: TaskEventsArgs, context: Context) => {
+type TaskEventsArgs = { taskId: string; after?: number | null | undefined; keepOpen?: boolean | null | undefined };
+
+export const taskEvents = async (_: unknown, { taskId, ...args }: TaskEventsArgs, context: Context) => {
+  const [after, keepOpen] = [args.after ?? 0, args.keepOpen ?? false];
   const { reads, watchers, gone } = context;
   const task = await reads().task(taskId);
   if (!task) throw new DomainError('NOT_FOUND', `There is no task ${taskId}`);
@@ -29,6 +39,9 @@ export const taskEvents = async (_: unknown, { taskId, after, keepOpen }: TaskEv
   const ended = new AbortController();
   const events = watchers.watch({ task: task.key, after, keepOpen, signal: AbortSignal.any([gone, ended.signal]) });
   const forget = context.onPassEnded(() => ended.abort());
+  // Who is gone before the stream began never asks for an event, nor ends it.
+  if (gone.aborted) forget();
+  else gone.addEventListener('abort', forget, { once: true });
   return following(events, ended.signal, forget);
 };
 
@@ -45,7 +58,7 @@ const following = (
     });
     if (!result.done) return result;
     forget();
-    if (ended.aborted) throw new DomainError('UNAUTHENTICATED', 'The key no longer holds: come back with another one');
+    if (ended.aborted) throw lostKey();
     return result;
   },
   async return() {

@@ -5,6 +5,7 @@ import { textOf } from '../core/part.ts';
 import type { TaskFilter, TaskView } from '../core/reads.ts';
 import type { SendMessage } from '../core/sending.ts';
 import { isTerminal } from '../core/task-state.ts';
+import { lostKey } from './lost-key.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -16,12 +17,22 @@ export const tasks = (_: unknown, { filter, ...page }: PageArgs & { filter?: May
 type SendMessageArgs = { input: SendMessage & { waitSeconds?: Maybe<number> } };
 
 export const sendMessage = async (_: unknown, { input }: SendMessageArgs, context: Context) => {
+  const actor = context.who();
   const seconds = input.waitSeconds ?? context.waitSeconds;
   if (seconds < 0 || seconds > context.waitSeconds)
     throw new DomainError('BAD_INPUT', `waitSeconds is ${seconds}; it must be from 0 to ${context.waitSeconds}`);
-  const enough = input.wait ? AbortSignal.any([context.gone, AbortSignal.timeout(seconds * 1_000)]) : context.gone;
-  const { key } = await context.tasks.send(context.who(), input, enough);
+  const { gone, tasks } = context;
+  const { key } = await (input.wait ? sendAndWait(context, input, seconds) : tasks.send(actor, input, gone));
   return present(context, key);
+};
+
+const sendAndWait = async (context: Context, input: SendMessage, seconds: number) => {
+  const lost = new AbortController();
+  const enough = AbortSignal.any([context.gone, lost.signal, AbortSignal.timeout(seconds * 1_000)]);
+  const forget = context.onPassEnded(() => lost.abort());
+  const head = await context.tasks.send(context.who(), input, enough).finally(forget);
+  if (lost.signal.aborted) throw lostKey();
+  return head;
 };
 
 export const cancelTask = async (_: unknown, order: { id: string; reason?: Maybe<string> }, context: Context) => {
@@ -59,14 +70,17 @@ export const userOfTask = ({ userId }: TaskView, _: unknown, { reads }: Context)
 export const parentOfTask = ({ parentKey }: TaskView, _: unknown, { reads }: Context) =>
   parentKey === null ? null : reads().taskByKey(parentKey);
 
-export const rootOfTask = (task: TaskView, _: unknown, context: Context) =>
-  task.rootKey === task.key ? task : present(context, task.rootKey);
+/** An agent deep in a tree may not see the top of it: then what it may see. */
+export const rootOfTask = async (task: TaskView, _: unknown, context: Context): Promise<TaskView> => {
+  if (task.rootKey === task.key) return task;
+  return (await context.reads().taskByKey(task.rootKey)) ?? (await parentOfTask(task, _, context)) ?? task;
+};
 
 export const childrenOfTask = ({ key }: TaskView, page: PageArgs, { reads }: Context) =>
   reads().tasks(page, {}, { parent: key });
 
-export const deliveriesOfTask = ({ key }: TaskView, { last }: { last: number }, { reads }: Context) =>
-  reads().deliveries(key, readPage({ last }).limit);
+export const deliveriesOfTask = ({ key }: TaskView, { last }: { last?: Maybe<number> }, { reads }: Context) =>
+  reads().deliveries(key, readPage({ last: last ?? 20 }).limit);
 
 export const deliveryOfTask = async ({ key }: TaskView, _: unknown, { reads }: Context) =>
   (await reads().deliveries(key, 1))[0];
@@ -84,7 +98,14 @@ export const eventsOfTask = (
   { key }: TaskView,
   { afterSeq, ...page }: PageArgs & { afterSeq?: Maybe<number> },
   { reads }: Context,
-) => reads().events(key, afterSeq == null || page.after != null ? page : { ...page, after: encodeCursor(afterSeq) });
+) => {
+  if (afterSeq != null && afterSeq < 0)
+    throw new DomainError('BAD_INPUT', `afterSeq is ${afterSeq}; events are counted from 1`);
+  return reads().events(
+    key,
+    afterSeq == null || page.after != null ? page : { ...page, after: encodeCursor(afterSeq) },
+  );
+};
 
 export const chargeOfTask = ({ key }: TaskView, _: unknown, { reads }: Context) => reads().charge(key);
 

@@ -9,7 +9,7 @@ import {
   transportOf,
 } from '../resolvers/agent.ts';
 import { builder } from './builder.ts';
-import { Task } from './task.ts';
+import { Task, TaskConnection } from './task.ts';
 import { User } from './user.ts';
 
 const AgentMode = builder.enumType('AgentMode', {
@@ -56,7 +56,7 @@ Agent.implement({
     whenLost: t.expose('whenLost', { type: WhenLost }),
     skills: t.field({ type: [Skill], resolve: skillsOfAgent }),
     card: t.field({ type: 'JSON', resolve: ({ card }) => card }),
-    tasks: t.connection({ type: Task, description: 'Newest first.', resolve: tasksOfAgent }),
+    tasks: t.connection({ type: Task, description: 'Newest first.', resolve: tasksOfAgent }, TaskConnection),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     removedAt: t.expose('removedAt', { type: 'DateTime', nullable: true }),
   }),
@@ -107,12 +107,16 @@ builder.queryFields((t) => ({
     args: { name: t.arg.string({ required: true }) },
     resolve: agentByName,
   }),
-  agents: t.connection({
-    type: Agent,
-    description: 'The agents of your network, by name.',
-    args: { filter: t.arg({ type: AgentFilter }) },
-    resolve: agents,
-  }),
+  agents: t.connection(
+    {
+      type: Agent,
+      description: 'The agents of your network, by name.',
+      args: { filter: t.arg({ type: AgentFilter }) },
+      resolve: agents,
+    },
+    { name: 'AgentConnection' },
+    { name: 'AgentEdge' },
+  ),
 }));
 
 builder.mutationFields((t) => ({

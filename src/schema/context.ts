@@ -1,7 +1,7 @@
 import type { ContextView } from '../core/reads.ts';
 import { contextById, contexts, tasksOfContext } from '../resolvers/context.ts';
 import { builder } from './builder.ts';
-import { Task } from './task.ts';
+import { Task, TaskConnection } from './task.ts';
 
 export const Context = builder.objectRef<ContextView>('Context');
 Context.implement({
@@ -9,7 +9,7 @@ Context.implement({
   fields: (t) => ({
     id: t.exposeID('id'),
     title: t.exposeString('title', { nullable: true }),
-    tasks: t.connection({ type: Task, description: 'Newest first.', resolve: tasksOfContext }),
+    tasks: t.connection({ type: Task, description: 'Newest first.', resolve: tasksOfContext }, TaskConnection),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
     updatedAt: t.expose('updatedAt', { type: 'DateTime' }),
   }),
@@ -25,10 +25,14 @@ builder.queryFields((t) => ({
     },
     resolve: contextById,
   }),
-  contexts: t.connection({
-    type: Context,
-    description: 'Newest first.',
-    args: { search: t.arg.string({ description: 'A part of the id or title.' }) },
-    resolve: contexts,
-  }),
+  contexts: t.connection(
+    {
+      type: Context,
+      description: 'Newest first.',
+      args: { search: t.arg.string({ description: 'A part of the id or title.' }) },
+      resolve: contexts,
+    },
+    { name: 'ContextConnection' },
+    { name: 'ContextEdge' },
+  ),
 }));

@@ -5,9 +5,12 @@ import { type GraphQLOutputType, isListType, isNonNullType } from 'graphql';
 const usualPage = 20;
 const usualList = 10;
 
-export const costOf = (args: Record<string, unknown>, _: unknown, field: { name: string; type: GraphQLOutputType }) => {
+type Field = { name: string; type: GraphQLOutputType; args: readonly { name: string }[] };
+
+export const costOf = (args: Record<string, unknown>, _: unknown, field: Field) => {
   if (field.name === 'edges') return { field: 0, multiplier: 1 }; // the connection has counted them
-  if ('first' in args || 'last' in args) return { field: 1, multiplier: pageSize(args) };
+  if (field.args.some(({ name }) => name === 'first' || name === 'last'))
+    return { field: 1, multiplier: pageSize(args) };
   return { field: 1, multiplier: isList(field.type) ? usualList : 1 };
 };
 

@@ -1,6 +1,13 @@
 import type { EventView } from '../core/reads.ts';
 import { isTerminal } from '../core/task-state.ts';
-import { detailOf, messageOfEvent, statusMessageOfEvent, taskEvents, taskOfEvent } from '../resolvers/event.ts';
+import {
+  chargeOfEvent,
+  detailOf,
+  messageOfEvent,
+  statusMessageOfEvent,
+  taskEvents,
+  taskOfEvent,
+} from '../resolvers/event.ts';
 import { builder } from './builder.ts';
 import { Charge } from './charge.ts';
 import { DeliveryOutcome, DeliveryState } from './delivery.ts';
@@ -19,6 +26,10 @@ const typeNames: Record<EventView['kind'], string> = {
 };
 
 export const TaskEvent = builder.interfaceRef<EventView>('TaskEvent');
+export const TaskEventConnection = builder.connectionObject(
+  { type: TaskEvent, name: 'TaskEventConnection' },
+  { name: 'TaskEventEdge' },
+);
 TaskEvent.implement({
   description: 'One line of a task’s log: what changed, who did it, when.',
   resolveType: ({ kind }) => typeNames[kind],
@@ -74,7 +85,9 @@ builder.objectRef<EventOf<'CHARGE'>>('ChargeEvent').implement({
   fields: (t) => ({
     charge: t.field({
       type: Charge,
-      resolve: ({ to, payload, atMs }) => ({ amount: payload.amount, state: to, at: new Date(atMs) }),
+      nullable: true,
+      description: 'Null: not yours to see.',
+      resolve: chargeOfEvent,
     }),
   }),
 });
@@ -86,12 +99,8 @@ builder.subscriptionFields((t) => ({
       'A task’s events after `after`, without a gap or a duplicate: first those that happened, then each as it happens. Completes when all is sent and the task is terminal.',
     args: {
       taskId: t.arg.id({ required: true }),
-      after: t.arg.int({ required: true, defaultValue: 0, description: 'The number of the last event you know.' }),
-      keepOpen: t.arg.boolean({
-        required: true,
-        defaultValue: false,
-        description: 'Wait for a retry instead of completing.',
-      }),
+      after: t.arg.int({ defaultValue: 0, description: 'The number of the last event you know.' }),
+      keepOpen: t.arg.boolean({ defaultValue: false, description: 'Wait for a retry instead of completing.' }),
     },
     subscribe: taskEvents,
     resolve: (event) => event,

@@ -11,7 +11,7 @@ import {
 import { Agent } from './agent.ts';
 import { builder } from './builder.ts';
 import { Network } from './network.ts';
-import { Task } from './task.ts';
+import { Task, TaskConnection } from './task.ts';
 import { Account, User } from './user.ts';
 
 const Viewer = builder.objectRef<Actor>('Viewer').implement({
@@ -21,11 +21,14 @@ const Viewer = builder.objectRef<Actor>('Viewer').implement({
     agent: t.field({ type: Agent, nullable: true, description: 'Null under a user’s token.', resolve: viewerAgent }),
     network: t.field({ type: Network, resolve: viewerNetwork }),
     account: t.field({ type: Account, nullable: true, resolve: viewerAccount }),
-    inputRequests: t.connection({
-      type: Task,
-      description: 'Tasks that wait for an answer, newest first.',
-      resolve: viewerInputRequests,
-    }),
+    inputRequests: t.connection(
+      {
+        type: Task,
+        description: 'Tasks that wait for an answer, newest first.',
+        resolve: viewerInputRequests,
+      },
+      TaskConnection,
+    ),
   }),
 });
 

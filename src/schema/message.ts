@@ -26,6 +26,11 @@ export const Message = builder.objectRef<MessageView>('Message').implement({
   }),
 });
 
+export const MessageConnection = builder.connectionObject(
+  { type: Message, name: 'MessageConnection' },
+  { name: 'MessageEdge' },
+);
+
 const PostMessageInput = builder.inputType('PostMessageInput', {
   fields: (t) => ({
     taskId: t.id({ required: true }),

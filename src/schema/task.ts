@@ -34,8 +34,8 @@ import { builder } from './builder.ts';
 import { Charge } from './charge.ts';
 import { Context } from './context.ts';
 import { Delivery } from './delivery.ts';
-import { TaskEvent } from './event.ts';
-import { Message, MessageKind } from './message.ts';
+import { TaskEvent, TaskEventConnection } from './event.ts';
+import { Message, MessageConnection, MessageKind } from './message.ts';
 import { PartInput } from './part.ts';
 import { User } from './user.ts';
 
@@ -52,6 +52,7 @@ const Requester = builder.unionType('Requester', {
 });
 
 export const Task = builder.objectRef<TaskView>('Task');
+export const TaskConnection = builder.connectionObject({ type: Task, name: 'TaskConnection' }, { name: 'TaskEdge' });
 Task.implement({
   description: 'One unit of work in a context, asked by a requester, done by one agent.',
   fields: (t) => ({
@@ -73,9 +74,9 @@ Task.implement({
     requester: t.field({ type: Requester, resolve: requesterOfTask }),
     user: t.field({ type: User, nullable: true, description: 'Who pays in the end.', resolve: userOfTask }),
     parent: t.field({ type: Task, nullable: true, resolve: parentOfTask }),
-    root: t.field({ type: Task, resolve: rootOfTask }),
+    root: t.field({ type: Task, description: 'The top of its tree, as far up as you may see.', resolve: rootOfTask }),
     depth: t.exposeInt('depth', { description: 'How far below the root; the root is 0.' }),
-    children: t.connection({ type: Task, resolve: childrenOfTask }),
+    children: t.connection({ type: Task, resolve: childrenOfTask }, TaskConnection),
     delivery: t.field({
       type: Delivery,
       nullable: true,
@@ -84,21 +85,32 @@ Task.implement({
     }),
     deliveries: t.field({
       type: [Delivery],
-      args: { last: t.arg.int({ required: true, defaultValue: 20 }) },
+      args: { last: t.arg.int({ defaultValue: 20 }) },
       resolve: deliveriesOfTask,
     }),
     queuePosition: t.int({ nullable: true, description: '1 is next; null: it does not wait.', resolve: queuePosition }),
     seq: t.exposeInt('seq', { description: 'The number of its latest event.' }),
     generation: t.exposeInt('generation', { description: 'Counts changes of state and of artifacts.' }),
-    messages: t.connection({ type: Message, description: 'The ledger, oldest first.', resolve: messagesOfTask }),
+    messages: t.connection(
+      { type: Message, description: 'The ledger, oldest first.', resolve: messagesOfTask },
+      MessageConnection,
+    ),
     artifacts: t.field({ type: [Artifact], resolve: artifactsOfTask }),
-    events: t.connection({
-      type: TaskEvent,
-      description: 'The log, oldest first.',
-      args: { afterSeq: t.arg.int({ description: 'Only events with a higher number.' }) },
-      resolve: eventsOfTask,
+    events: t.connection(
+      {
+        type: TaskEvent,
+        description: 'The log, oldest first.',
+        args: { afterSeq: t.arg.int({ description: 'Only events with a higher number.' }) },
+        resolve: eventsOfTask,
+      },
+      TaskEventConnection,
+    ),
+    charge: t.field({
+      type: Charge,
+      nullable: true,
+      description: 'Null: it is free, or not yours to see.',
+      resolve: chargeOfTask,
     }),
-    charge: t.field({ type: Charge, nullable: true, description: 'Null: it is free.', resolve: chargeOfTask }),
     usage: t.field({ type: 'JSON', nullable: true, resolve: usageOfTask }),
     metadata: t.field({ type: 'JSON', resolve: metadataOfTask }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),
@@ -138,12 +150,15 @@ const TaskFilter = builder.inputType('TaskFilter', {
 
 builder.queryFields((t) => ({
   task: t.field({ type: Task, nullable: true, args: { id: t.arg.id({ required: true }) }, resolve: taskById }),
-  tasks: t.connection({
-    type: Task,
-    description: 'Newest first.',
-    args: { filter: t.arg({ type: TaskFilter }) },
-    resolve: tasks,
-  }),
+  tasks: t.connection(
+    {
+      type: Task,
+      description: 'Newest first.',
+      args: { filter: t.arg({ type: TaskFilter }) },
+      resolve: tasks,
+    },
+    TaskConnection,
+  ),
 }));
 
 const SendMessageInput = builder.inputType('SendMessageInput', {

@@ -75,11 +75,14 @@ export const createAuthenticationStore = (pool: pg.Pool) => {
         }
         const now = users.get(credential.kind === 'key' ? credential.id : credential.user);
         const isOver = credential.kind === 'jwt' && credential.untilMs <= Date.now();
-        return isOver || !now || actor.kind !== 'user' || now.role !== actor.role || now.status !== actor.status;
+        return isOver || !now || !mayTheSame(now, actor);
       });
     },
   };
 };
+
+const mayTheSame = (now: UserActor, then: Actor): boolean =>
+  then.kind === 'user' && (['role', 'status', 'isReadOnly'] as const).every((right) => now[right] === then[right]);
 
 const userColumns = 'u.id, u.name, u.network_id, u.role, u.status';
 const isOpen = 'k.revoked_at is null and (k.expires_at is null or k.expires_at > now())';

@@ -29,7 +29,8 @@ export const ensureFirstOwner = (prisma: PrismaClient, adminKey: string | undefi
       if (known) return { isRevoked: known.revokedAt !== null };
 
       const network = { create: { name: 'default' } };
-      const { id: userId } = owner ?? (await tx.user.create({ data: { name: 'owner', role: 'OWNER', network } }));
+      const data = { name: 'owner', role: 'OWNER', network, account: { create: {} } } as const;
+      const { id: userId } = owner ?? (await tx.user.create({ data }));
       await tx.apiKey.updateMany({
         where: { userId, name: settingsKey, revokedAt: null },
         data: { revokedAt: new Date() },

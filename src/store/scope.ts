@@ -3,26 +3,27 @@ import { type Actor, hasRole } from '../core/actor.ts';
 // What a caller may not see does not exist for it. Every statement that reads for somebody carries one of these
 // conditions; $1 is the caller's network, $2 the caller.
 
-export type Scope = { name: string; values: [network: string, actor: string]; task: string; context: string };
+export type Scope = {
+  name: string;
+  values: [network: string, actor: string];
+  task: string;
+  context: string;
+  /** Tasks whose price the caller may see. */
+  money: string;
+};
 
 export const scopeOf = (actor: Actor): Scope => {
   const values: Scope['values'] = [actor.network, actor.id];
-  if (actor.kind === 'agent') return { name: 'agent', values, task: ofAgent('t'), context: contextOfAgent };
-  const seesAll = actor.role === 'VIEWER' || hasRole(actor, 'ADMIN');
-  return seesAll
-    ? {
-        name: 'all',
-        values,
-        task: 't.network_id = $1 and $2::uuid is not null',
-        context: 'c.network_id = $1 and $2::uuid is not null',
-      }
-    : {
-        name: 'member',
-        values,
-        task: 't.network_id = $1 and t.user_id = $2',
-        context: 'c.network_id = $1 and c.owner_id = $2',
-      };
+  if (actor.kind === 'agent')
+    return { name: 'agent', values, task: ofAgent('t'), context: contextOfAgent, money: isOwn };
+  const all = { task: isAny('t'), context: isAny('c') };
+  if (hasRole(actor, 'ADMIN')) return { name: 'admin', values, ...all, money: isAny('t') };
+  if (actor.role === 'VIEWER') return { name: 'viewer', values, ...all, money: isOwn };
+  return { name: 'member', values, task: isOwn, context: 'c.network_id = $1 and c.owner_id = $2', money: isOwn };
 };
+
+const isAny = (row: string): string => `${row}.network_id = $1 and $2::uuid is not null`;
+const isOwn = 't.network_id = $1 and t.user_id = $2';
 
 /** What it executes or asked for, and their parents and children. */
 const ofAgent = (task: string): string => `${task}.network_id = $1 and (${isIts(task)}

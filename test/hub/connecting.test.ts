@@ -153,13 +153,15 @@ test('who is silent for a heartbeat is closed, and its work is lost', async () =
   await until(async () => !(await connections()).includes(client.connection), 'the row to go');
 });
 
-test.each(['frame', 'ping', 'pong'])('a %s is a sign of life', async (sign) => {
+test.each(['frame', 'ping', 'pong'] as const)('a %s is a sign of life', async (sign) => {
   const client = await room.connect();
   room.wait(89_000);
-  if (sign === 'frame') client.notify('heartbeat', {});
-  if (sign === 'ping') client.socket.ping();
-  if (sign === 'pong') client.socket.pong();
-  await client.settled(); // what counts was read; this one must not
+  const before = room.signs();
+  if (sign === 'frame') await client.settled();
+  else {
+    client.socket[sign]();
+    await until(() => room.signs() > before, `the ${sign}`);
+  }
   room.wait(1_500);
   await room.hub.patrol();
   await client.settled();
@@ -184,17 +186,23 @@ test('when a connection ends, its row goes and the agent was last seen', async (
   );
 });
 
-test('draining sends agents away; what they held can be resumed elsewhere at once', async () => {
+test('draining sends agents away; what they held is resumed elsewhere at once', async () => {
   const other = await openHubRoom(database);
-  const { client, task } = await other.working({}, {});
-  const report = client.request('task.status', { task_id: task, status: { state: 'working' } });
+  const { client, task } = await other.working();
+  const reported = client.request('task.status', { task_id: task, n: 1, status: { state: 'working' } });
+  await client.settled();
   const drained = other.hub.drain(250);
   expect((await client.nextOf('connection.closing')).params).toEqual({ reason: 'restarting', reconnect_after_ms: 250 });
+  expect((await reported).result).toEqual({ seq: expect.any(Number) }); // what was reported is answered first
   expect((await client.closed).code).toBe(1012);
   await drained;
-  await report.catch(() => undefined);
-  expect(await room.row('select holder from task where key = $1', [task])).toEqual({ holder: null });
   const late = await openSocket(`${other.url}/hub`);
   expect((await late.closed).code).toBe(1012);
+
+  Object.assign(room.passes, { moved: other.passes[agentToken] });
+  const again = await openSocket(`${room.url}/hub`, 'moved');
+  const resume = [{ task_id: task, delivery: 1, last_seq: 0 }];
+  const { result } = await again.request('agent.register', { agent_name: 'echo', resume });
+  expect(result).toMatchObject({ resumed: [task], last_n: { [task]: 1 } });
   await other.close();
 });

@@ -13,6 +13,7 @@ import { createPresence } from '../../src/store/presence.ts';
 import { createQueueStore } from '../../src/store/queue.ts';
 import { type AgentClient, openSocket } from './agent-client.ts';
 import type { TestDatabase } from './database.ts';
+import { until } from './until.ts';
 import { createWorld, message } from './world.ts';
 
 export const agentToken = 'token-of-echo';
@@ -50,6 +51,7 @@ export const openHubRoom = async (database: TestDatabase) => {
   };
   let dispatching: Promise<void> = Promise.resolve();
   const hub = createHub({
+    watchPass: () => () => undefined,
     authenticate: async (token) => passes[token],
     writer,
     watchers,
@@ -75,7 +77,22 @@ export const openHubRoom = async (database: TestDatabase) => {
   };
   await dispatcher.patrol();
 
-  const door = createAgentDoor(hub);
+  let signs = 0;
+  let pauses = 0;
+  const door = createAgentDoor({
+    opened: (socket, shown) => {
+      const onSign = (listener: () => void) =>
+        socket.onSign(() => {
+          listener();
+          signs += 1;
+        });
+      const pause = () => {
+        pauses += 1;
+        socket.pause();
+      };
+      return hub.opened({ ...socket, onSign, pause }, shown);
+    },
+  });
   const server = createServer();
   server.on('upgrade', (request, socket, head) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://hub');
@@ -119,6 +136,10 @@ export const openHubRoom = async (database: TestDatabase) => {
     hub,
     url,
     logged,
+    /** How many pings and pongs the hub has heard. */
+    signs: () => signs,
+    /** How often it stopped reading a socket. */
+    pauses: () => pauses,
     userToken,
     passes,
     connect,
@@ -135,6 +156,10 @@ export const openHubRoom = async (database: TestDatabase) => {
     row: async (sql: string, values: unknown[] = []) => (await database.query(sql, values)).rows[0],
     /** Between tests: nobody is connected, nothing waits. */
     reset: async () => {
+      await until(
+        async () => (await database.query('select from connection')).rowCount === 0,
+        'the last test’s agents',
+      );
       await dispatching;
       await database.query('truncate task, lane, waiting, deadline, feed, skill cascade');
       logged.length = 0;

@@ -70,9 +70,10 @@ export const readTasksFor = (pool: pg.Pool, scope: Scope): TaskReads => ({
 
   charge: batch(async (keys) => {
     const { rows } = await pool.query({
-      name: 'read charges',
-      text: `select distinct on (task_key) task_key, amount::text, state, at from charge where task_key = any($1) order by task_key, run desc`,
-      values: [keys],
+      name: `read charges, ${scope.name}`,
+      text: `select distinct on (c.task_key) c.task_key, c.amount::text, c.state, c.at
+        from charge c join task t on t.key = c.task_key where c.task_key = any($3) and ${scope.money} order by c.task_key, c.run desc`,
+      values: [...scope.values, keys],
     });
     return rows.map(({ task_key, amount, state, at }) => [task_key, { amount, state, at }]);
   }),
@@ -136,8 +137,8 @@ const withCursors = ({ where, values }: Conditions, { after, before }: Page): Co
     [before, '>'],
   ] as const) {
     if (cursor === undefined) continue;
-    const [atMs = 0, key = ''] = decodeCursor(cursor, ['number', 'string']);
-    all.values.push(new Date(atMs), idOrNone(String(key)));
+    const [atMs = 0, key = ''] = decodeCursor(cursor, ['time', 'uuid']);
+    all.values.push(new Date(atMs), key);
     all.where.push(`(t.created_at, t.key) ${comparison} ($${all.values.length - 1}, $${all.values.length})`);
   }
   return all;
