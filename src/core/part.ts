@@ -59,4 +59,7 @@ export const sizeOf = (parts: readonly Part[]): number =>
 
 const lengthOf = (json: unknown): number => (json === undefined ? 0 : JSON.stringify(json).length);
 
+export const nothingToSay = (): DomainError =>
+  new DomainError('BAD_INPUT', 'Give text or parts: there is nothing to say');
+
 export const textOf = ({ parts }: Pick<Message, 'parts'>): string => parts.flatMap(({ text }) => text ?? []).join('');
