@@ -3,7 +3,15 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { limits } from '../../src/graphql/limits.ts';
 import { temporaryDirectory } from '../support/directory.ts';
-import { differs, type Example, fill, type Placeholders, readExamples, runProgram } from '../support/examples.ts';
+import {
+  differs,
+  type Example,
+  fill,
+  type Placeholders,
+  readAnswer,
+  readExamples,
+  runProgram,
+} from '../support/examples.ts';
 import { startHub } from '../support/hub.ts';
 
 // docs/api.md against a real hub: the page cannot say what is not so.
@@ -38,8 +46,6 @@ const runTypescript = async (text: string, env: NodeJS.ProcessEnv): Promise<stri
   return runProgram(process.execPath, ['--import', import.meta.resolve('tsx'), file], env);
 };
 
-const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '' && line !== ':'); // a lone colon is a sign of life of an event stream
-
 test('every example of the page is answered as the page says', async () => {
   const [settings = ''] = page.match(/(BATON_JWT_\w+=\S+ \\?\s*)+/) ?? [];
   const env = Object.fromEntries([...settings.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]));
@@ -48,9 +54,7 @@ test('every example of the page is answered as the page says', async () => {
   const problems: string[] = [];
   for (const example of readExamples(page)) {
     const answer = await run(example, hub.url, known);
-    const isJson = example.answer.startsWith('{');
-    const read = (text: string): unknown => (isJson ? JSON.parse(text) : linesOf(text));
-    const problem = differs(read(example.answer), read(answer), known);
+    const problem = differs(readAnswer(example.answer), readAnswer(answer), known);
     if (problem) problems.push(`docs/api.md:${example.line} ${problem}`);
   }
   expect(problems).toEqual([]);

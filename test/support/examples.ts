@@ -20,8 +20,10 @@ export const readExamples = (page: string): Example[] => {
   );
   return blocks.flatMap((block, index) => {
     const answer = blocks[index + 1];
-    const isAsked = asking.has(block.language) && answer && ['json', 'text'].includes(answer.language);
-    return isAsked ? [{ ...block, answer: answer.text }] : [];
+    if (asking.has(block.language) && answer && ['json', 'text'].includes(answer.language))
+      return [{ ...block, answer: answer.text }];
+    if (block.language === 'graphql' || block.language === 'ts') throw new Error(`Line ${block.line} has no answer`);
+    return [];
   });
 };
 
@@ -64,6 +66,12 @@ const isLike = (expected: string, actual: string, known: Placeholders): boolean 
   const found = new RegExp(`^${pattern.join('')}$`).exec(actual);
   for (const [index, name] of names.entries()) if (found) known.set(name, found[index + 1] ?? '');
   return found !== null;
+};
+
+/** An answer as it is compared: JSON by its values, other text by its lines. */
+export const readAnswer = (text: string): unknown => {
+  if (text.startsWith('{')) return JSON.parse(text);
+  return text.split('\n').filter((line) => line !== '' && line !== ':'); // the colon: an event stream's sign of life
 };
 
 /** What a program prints. */
