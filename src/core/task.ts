@@ -48,9 +48,9 @@ export const createTasks = (options: Options): Tasks => {
     (await writer.submit(command)).task;
 
   const cancel: Tasks['cancel'] = async (actor, { id, reason }) => {
-    const { head, requester } = await visible(actor, id);
     if (actor.kind === 'user') asUser(actor, 'MEMBER');
-    else if (requester !== actor.id)
+    const { head, requester } = await visible(actor, id);
+    if (actor.kind === 'agent' && requester !== actor.id)
       throw new DomainError(
         'FORBIDDEN',
         'An agent cancels only what it asked for; report CANCELED on your own delivery',
@@ -103,17 +103,21 @@ export const createTasks = (options: Options): Tasks => {
   };
 
   const reportStatus: Tasks['reportStatus'] = async (actor, report) => {
+    asAgent(actor);
     const parts = readParts(report);
     const status = { state: report.state, parts, reason: report.reason ?? undefined, usage: report.usage };
     return submit(statusCommand(await reported(actor, report), status, { name: actor.name, newId }));
   };
 
   const appendArtifact: Tasks['appendArtifact'] = async (actor, report) => {
+    asAgent(actor);
     const parts = notEmpty(readParts(report));
     return submit(artifactCommand(await reported(actor, report), { ...report, parts }));
   };
 
   const postMessage: Tasks['postMessage'] = async (actor, { taskId, kind, inReplyTo, ...content }) => {
+    asAgent(actor);
+    if (inReplyTo != null && !isUuid(inReplyTo)) throw new DomainError('BAD_INPUT', 'inReplyTo must be a UUID');
     if (kind === 'TASK' || kind === 'BROADCAST')
       throw new DomainError('BAD_INPUT', `A message of kind ${kind} starts work; an agent posts MESSAGE, REPLY or ACK`);
     if (inReplyTo != null && !isUuid(inReplyTo)) throw new DomainError('BAD_INPUT', 'inReplyTo must be a UUID');

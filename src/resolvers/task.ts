@@ -17,11 +17,11 @@ export const tasks = (_: unknown, { filter, ...page }: PageArgs & { filter?: May
 type SendMessageArgs = { input: SendMessage & { waitSeconds?: Maybe<number> } };
 
 export const sendMessage = async (_: unknown, { input }: SendMessageArgs, context: Context) => {
-  const actor = context.who();
+  const { who, gone, tasks } = context;
+  const actor = who();
   const seconds = input.waitSeconds ?? context.waitSeconds;
   if (seconds < 0 || seconds > context.waitSeconds)
     throw new DomainError('BAD_INPUT', `waitSeconds is ${seconds}; it must be from 0 to ${context.waitSeconds}`);
-  const { gone, tasks } = context;
   const { key } = await (input.wait ? sendAndWait(context, input, seconds) : tasks.send(actor, input, gone));
   return present(context, key);
 };

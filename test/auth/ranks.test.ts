@@ -127,7 +127,7 @@ test('who may not is told so before anything is looked up or read', async () => 
       'mutation($input: PostMessageInput!) { postMessage(input: $input) { id } }',
       { input: { ...content, kind: 'TASK' } },
     ],
-    [sendMessage, { input: { taskId: 'none', kind: 'BROADCAST', waitSeconds: -1 } }],
+    [sendMessage, { input: { taskId: 'none', kind: 'BROADCAST' } }],
     [setStatus, { id }],
     [revoke, { id }],
     [createKey, { id }],
@@ -135,6 +135,7 @@ test('who may not is told so before anything is looked up or read', async () => 
     ['mutation { createNetwork(name: "") { key } }', {}],
     ['mutation { registerAgent(input: { name: "?" }) { token } }', {}],
   ];
+  expect(await as('nobody', sendMessage, { input: { waitSeconds: -1 } })).toBe('UNAUTHENTICATED');
   for (const [query, variables] of wrong) {
     expect([query, await as('nobody', query, variables)]).toEqual([query, 'UNAUTHENTICATED']);
     expect([query, await as('reader', query, variables)]).toEqual([query, 'FORBIDDEN']);

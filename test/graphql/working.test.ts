@@ -118,6 +118,7 @@ test('only the agent that has the delivery reports on it', async () => {
   await expect(append({ taskId: id })).rejects.toMatchObject({ code: 'BAD_INPUT' });
   await expect(append({ taskId: id, text: 'x', artifactId: '' })).rejects.toMatchObject({ code: 'BAD_INPUT' });
   await expect(post({ taskId: id, text: 'x', kind: 'TASK' })).rejects.toMatchObject({ code: 'BAD_INPUT' });
+  await expect(post({ taskId: id, text: 'x', inReplyTo: 'that' })).rejects.toMatchObject({ code: 'BAD_INPUT' });
   expect(await house.get('query($id: ID!) { task(id: $id) { state } }', { id })).toEqual({ state: 'SUBMITTED' });
 });
 
