@@ -1,9 +1,13 @@
 import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { expect, inject, test } from 'vitest';
+import { welcome } from '../../src/welcome.ts';
 import { postmasterOf } from '../support/data-directory.ts';
 import { queryOnce, useDatabase } from '../support/database.ts';
 import { temporaryDirectory } from '../support/directory.ts';
+import { readAnswer, readExamples, runProgram } from '../support/examples.ts';
 import type { Answer } from '../support/house.ts';
 import { type Hub, startHub } from '../support/hub.ts';
 import { until } from '../support/until.ts';
@@ -72,13 +76,10 @@ test('the commands of the welcome stream the words of echo, at the first start a
   await expectLiveWords(commandsOf(second).replace('<your key>', key));
 });
 
-test('the welcome fits into 100 columns', async () => {
-  const { stdout } = await startHub({ env: { BATON_DATA_DIR: temporaryDirectory() } });
-  expect(
-    stdout()
-      .split('\n')
-      .filter((line) => line.length > 100 && !line.includes('  Data  ')),
-  ).toEqual([]);
+test.each([undefined, 'bk_'.padEnd(46, 'x')])('the welcome fits into 100 columns, with the key %s', (newKey) => {
+  const ready = { version: '0.1.0', url: 'http://127.0.0.1:65535', dataDir: '/home/you/baton/.baton', newKey };
+  for (const hasEcho of [true, false])
+    for (const line of welcome({ ...ready, hasEcho }, randomUUID).split('\n')) expect(line.length).toBeLessThan(101);
 });
 
 test('without the key the commands are refused, and say why', async () => {
@@ -141,4 +142,24 @@ test('on a PostgreSQL of your own there is no echo, and the command of the welco
   const text = (await paste(commandsOf(hub))).join('');
   expect(JSON.parse(text)).toEqual({ data: { viewer: { user: { name: 'owner' }, network: { name: 'default' } } } });
   expect((await empty.query('select from agent')).rowCount).toBe(0);
+});
+
+test('the README shows what a stranger sees: the welcome, a first task and its live answer', async () => {
+  const cwd = temporaryDirectory();
+  const hub = await startHub({ cwd });
+  const [key = ''] = hub.stdout().match(/bk_[\w-]{43}/) ?? [];
+  const readme = readFileSync('README.md', 'utf8')
+    .replaceAll('http://127.0.0.1:4000', hub.url)
+    .replaceAll('ws://127.0.0.1:4000', hub.url.replace('http', 'ws'))
+    .replaceAll('/home/you/baton', cwd)
+    .replaceAll('bk_…', key);
+  const [, shown] = readme.match(/```text\n([\s\S]*?)```/) ?? [];
+  expect(hub.stdout()).toContain(shown);
+
+  const [ask, watch, ...others] = readExamples(readme).filter(({ text }) => text.includes('curl'));
+  expect(others).toEqual([]);
+  for (const example of [ask, watch])
+    expect(readAnswer(await runProgram('bash', ['-c', example?.text ?? ''], { BATON_KEY: key }))).toEqual(
+      readAnswer(example?.answer ?? ''),
+    );
 });
