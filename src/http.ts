@@ -32,12 +32,14 @@ export const openFrontDoor = async ({ host, port }: Address): Promise<FrontDoor>
   const idle = new Set<Socket>(); // connections without a request, also those that never sent one
   const streams = new Set<ServerResponse>(); // answers under way
   const server = createServer((request, response) => {
-    idle.delete(request.socket);
+    const { socket } = request; // a request that is given up before it was read loses it
+    idle.delete(socket);
     streams.add(response);
+    response.setHeader('x-content-type-options', 'nosniff'); // and Node keeps headers for `getHeader` only after one was set
     response.once('close', () => {
       streams.delete(response);
-      if (closing) request.socket.destroySoon();
-      else if (!request.socket.destroyed) idle.add(request.socket);
+      if (closing) socket.destroySoon();
+      else if (!socket.destroyed) idle.add(socket);
     });
     switch (pathOf(request)) {
       case '/livez':
@@ -88,14 +90,19 @@ export const openFrontDoor = async ({ host, port }: Address): Promise<FrontDoor>
     close(graceMs) {
       closing ??= new Promise<void>((resolve) => {
         const impatience = setTimeout(() => server.closeAllConnections(), graceMs);
+        // An event stream that ended would say that its task did: it is cut, and its client comes back.
+        const cut = (): void => {
+          for (const response of streams)
+            if (String(response.getHeader('content-type')).includes('text/event-stream')) response.socket?.destroy();
+        };
+        const cutting = setInterval(cut, 100); // also those whose beginning was still under way
         server.close(() => {
           clearTimeout(impatience);
+          clearInterval(cutting);
           resolve();
         });
         for (const socket of idle) socket.destroy();
-        // An event stream that ended would say that its task did: it is cut, and its client comes back.
-        for (const response of streams)
-          if (String(response.getHeader('content-type')).includes('text/event-stream')) response.socket?.destroy();
+        cut();
       });
       return closing;
     },

@@ -1,8 +1,11 @@
 import type { Server } from './server.ts';
 
-// What a person sees when the hub is ready: where everything is, and something to paste.
+// What a person sees when the hub is ready: where everything is, and something to paste. It fits into 100 columns; what is
+// to be pasted starts at the left edge and breaks only where a shell lets it.
 
-export const welcome = ({ version, url, dataDir, newKey, hasEcho }: Server, newId: () => string): string =>
+type Ready = Pick<Server, 'version' | 'url' | 'dataDir' | 'newKey' | 'hasEcho'>;
+
+export const welcome = ({ version, url, dataDir, newKey, hasEcho }: Ready, newId: () => string): string =>
   [
     '',
     `  Baton ${version} is ready.`,
@@ -13,22 +16,38 @@ export const welcome = ({ version, url, dataDir, newKey, hasEcho }: Server, newI
     `  Data      ${dataDir ?? 'in the PostgreSQL that DATABASE_URL names'}`,
     ...(newKey ? ['', `  Your API key, shown only now:  ${newKey}`] : []),
     '',
-    `  Try it in a browser:  ${url}/graphql${newKey ? `#key=${newKey}` : ''}`,
-    `  or paste this${newKey ? '' : ', with your key'}:`,
+    '  Try it in a browser:',
     '',
-    ...firstTask(url, newKey ?? '<your key>', hasEcho ? newId() : undefined),
+    `  ${url}/graphql${newKey ? `#key=${newKey}` : ''}`,
     '',
-    '  Stop with Ctrl-C. Settings: docs/settings.md',
+    `  Or paste this into another terminal${newKey ? '' : ', with your key'}${hasEcho ? '. The agent echo sends the words back:' : ':'}`,
+    '',
+    `export BATON_KEY='${newKey ?? '<your key>'}'`,
+    ...(hasEcho ? firstTask(url, newId()) : whoAmI(url)),
+    '',
+    '  How to go on: docs/api.md. Settings: docs/settings.md. Stop with Ctrl-C.',
     '',
   ].join('\n');
 
-/** With the built-in agent: asks it for something, and shows what it does as it does it. */
-const firstTask = (url: string, key: string, task: string | undefined): string[] => {
-  const curl = `curl -sN ${url}/graphql -H "authorization: Bearer $BATON_KEY" -H 'content-type: application/json'`;
-  const ask = `mutation { sendMessage(input: {taskId: "${task}", agent: "echo", text: "Hello from the hub, word by word"}) { id state } }`;
-  const watch = `subscription { taskEvents(taskId: "${task}") { seq actor ... on StatusEvent { to } ... on ArtifactEvent { parts { text } } } }`;
-  const body = (query: string) => `-d '${JSON.stringify({ query })}'`;
-  const setKey = `export BATON_KEY='${key}'`;
-  if (!task) return [setKey, `${curl} ${body('{ viewer { user { name } network { name } } }')}`];
-  return [setKey, `${curl} ${body(ask)}`, `${curl} -H 'accept: text/event-stream' ${body(watch)}`];
-};
+const authorization = `-H "authorization: Bearer $BATON_KEY"`;
+
+/** Asks the built-in agent for something, and shows what it does as it does it. */
+const firstTask = (url: string, task: string): string[] => [
+  `curl -s -w '\\n' ${url}/graphql ${authorization} \\`,
+  `  -H 'content-type: application/json' -d '{`,
+  '    "query": "mutation($input: SendMessageInput!) { sendMessage(input: $input) { id state } }",',
+  `    "variables": { "input": { "taskId": "${task}",`,
+  '      "agent": "echo", "text": "Hello from the hub, word by word" } } }\'',
+  `curl -sNG ${url}/graphql ${authorization} \\`,
+  `  -H 'accept: text/event-stream' --data-urlencode 'query=subscription {`,
+  `    taskEvents(taskId: "${task}") {`,
+  '      __typename seq',
+  '      ... on StatusEvent { to }',
+  '      ... on ArtifactEvent { parts { text } }',
+  "    } }'",
+];
+
+const whoAmI = (url: string): string[] => [
+  `curl -s -w '\\n' ${url}/graphql ${authorization} \\`,
+  `  -H 'content-type: application/json' -d '{ "query": "{ viewer { user { name } network { name } } }" }'`,
+];

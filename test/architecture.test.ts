@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 
-// Who may import whom: the table of docs/architecture.md. `generated` is what Prisma and Pothos print.
+// Who may import whom: the table of docs/architecture.md. `generated` is what Prisma prints.
 
 const rooms: Record<string, { rooms: string[]; never?: RegExp }> = {
   core: { rooms: [], never: /^(graphql|ws|pg|@?prisma|@pothos)/ },
@@ -55,4 +55,14 @@ test.each(files)('$file imports only what its room may', ({ file, room, text }) 
 test.each(files)('$file leaves the environment to config and, in core, the clock to others', ({ room, text }) => {
   if (room !== 'config') expect(text).not.toMatch(/process\.env|node:process/);
   if (room === 'core') expect(text).not.toMatch(/Date\.now|new Date\(\)|performance\.now|setTimeout|setInterval/);
+});
+
+test('docs/architecture.md tells who may import whom as it is enforced here', () => {
+  const [, table = ''] = readFileSync('docs/architecture.md', 'utf8').split('\n## Who may import whom\n');
+  const told = [...(table.split('\n## ')[0]?.matchAll(/^\| (.*?) \| (.*?) \|/gm) ?? [])].slice(2);
+  const expected = told.flatMap(([, names = '', others = '']) =>
+    names.split(', ').map((name) => [name, others.startsWith('nothing of ours') ? [] : others.split(', ').sort()]),
+  );
+  const enforced = Object.entries(rooms).map(([name, { rooms: others }]) => [name, [...others].sort()]);
+  expect(Object.fromEntries(expected)).toEqual(Object.fromEntries(enforced));
 });

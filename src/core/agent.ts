@@ -59,6 +59,8 @@ const ranges = {
   maxAttempts: [1, 100],
 } as const;
 
+const mostSkills = 100;
+
 export const createAgents = (store: AgentStore): Agents => ({
   async register(actor, input) {
     const user = asUser(actor, 'ADMIN');
@@ -110,6 +112,11 @@ const inRange = (input: RegisterAgent, name: keyof typeof ranges): number | null
 };
 
 const readSkills = (skills: readonly LooseSkill[]): NewAgent['skills'] => {
+  if (skills.length > mostSkills)
+    throw new DomainError('TOO_LARGE', `There are ${skills.length} skills; at most ${mostSkills} are taken`, {
+      expected: mostSkills,
+      actual: skills.length,
+    });
   const ids = skills.map(({ id }) => id);
   const twice = ids.find((id, index) => ids.indexOf(id) !== index);
   if (twice !== undefined) throw new DomainError('BAD_INPUT', `The skill ${twice} is named twice`);

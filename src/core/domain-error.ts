@@ -33,6 +33,8 @@ const errorCodes = [
 
 export type ErrorCode = (typeof errorCodes)[number];
 
+export const isErrorCode = (code: unknown): code is ErrorCode => errorCodes.some((each) => each === code);
+
 /** Facts that a program can act on, beside the message for people. */
 export type ErrorFacts = { taskId?: string; state?: string; expected?: unknown; actual?: unknown };
 

@@ -4,9 +4,11 @@ import { DomainError } from './domain-error.ts';
 
 const deepest = 64;
 
-/** Throws for NUL, lone surrogates and values that are nested too deep. `where` names the value for people. */
+/** Throws for NUL, lone surrogates, numbers that are too large and values that are nested too deep. `where` names the value for people. */
 export const checkJson = (value: unknown, where: string, depth = 0): void => {
   if (typeof value === 'string') checkText(value, where);
+  if (typeof value === 'number' && !Number.isFinite(value))
+    throw new DomainError('BAD_INPUT', `${where} contains a number that is too large`);
   if (typeof value !== 'object' || value === null) return;
   if (depth >= deepest) throw new DomainError('BAD_INPUT', `${where} is nested deeper than ${deepest} levels`);
   for (const [name, each] of Object.entries(value)) {

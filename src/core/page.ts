@@ -1,4 +1,5 @@
 import { DomainError } from './domain-error.ts';
+import { isUuid } from './uuid.ts';
 
 // Lists that grow are read in pages, from a cursor on, forwards or backwards: the cost of a page does not depend on where it is.
 
@@ -51,11 +52,19 @@ export const connectionOf = <Row>(rows: Row[], page: Page, cursorOf: (row: Row) 
 export const encodeCursor = (...fields: (string | number)[]): string =>
   Buffer.from(JSON.stringify(fields)).toString('base64url');
 
-export const decodeCursor = (cursor: string, kinds: ('string' | 'number')[]): (string | number)[] => {
+const fieldKinds = {
+  text: (field: unknown) => typeof field === 'string' && !field.includes('\0'),
+  uuid: (field: unknown) => typeof field === 'string' && isUuid(field),
+  /** Since 1970, in milliseconds; the last one of the year 9999. */
+  time: (field: unknown) => Number.isInteger(field) && Number(field) >= 0 && Number(field) < 253_402_300_800_000,
+  seq: (field: unknown) => Number.isInteger(field) && Number(field) >= 0 && Number(field) <= 2_147_483_647,
+} as const;
+
+export const decodeCursor = (cursor: string, kinds: (keyof typeof fieldKinds)[]): (string | number)[] => {
   try {
     const fields: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (Array.isArray(fields) && fields.length === kinds.length && fields.every((each, n) => typeof each === kinds[n]))
-      return fields;
+    const isOne = (each: unknown, n: number): boolean => kinds[n] !== undefined && fieldKinds[kinds[n]](each);
+    if (Array.isArray(fields) && fields.length === kinds.length && fields.every(isOne)) return fields;
   } catch {}
   throw new DomainError('BAD_INPUT', 'This cursor is not one of this list');
 };

@@ -21,11 +21,15 @@ export const createGraphqlDoor = ({ yoga }: Pipeline): RequestListener => {
       response.writeHead(415, { 'content-type': 'application/json; charset=utf-8' });
       const message = 'Send JSON: content-type must be application/json';
       response.end(`${JSON.stringify({ errors: [{ message, extensions: { code: 'BAD_INPUT' } }] })}\n`);
-    } else void yoga(request, response, {});
+    } else {
+      if (request.method === 'POST') request.headers['content-type'] = 'application/json'; // yoga wants it in these letters
+      void yoga(request, response, {});
+    }
   };
 };
 
 const wantsPage = ({ method, url = '', headers }: IncomingMessage): boolean =>
   method === 'GET' && !url.includes('query=') && (headers.accept ?? '').includes('text/html');
 
-const isJson = ({ headers }: IncomingMessage): boolean => /^application\/json\b/i.test(headers['content-type'] ?? '');
+const isJson = ({ headers }: IncomingMessage): boolean =>
+  /^application\/json *(;[^,]*)?$/i.test(headers['content-type'] ?? '');

@@ -11,10 +11,21 @@ import {
 } from 'graphql';
 import { DomainError } from '../core/domain-error.ts';
 import { checkJson, checkText } from '../core/json.ts';
+import { introspectionCost } from './introspection.ts';
+import { checkVariables } from './variables.ts';
 
 // What a document may be. Everything is measured before anything runs.
 
-export const limits = { tokens: 1_000, depth: 12, aliases: 30, directives: 30, cost: 20_000, literalDepth: 64 };
+export const limits = {
+  tokens: 1_000,
+  lines: 2_000, // whoever tells where an error stands counts them: 520,000 cost 36 ms for each error
+  depth: 12,
+  aliases: 30,
+  directives: 30,
+  cost: 20_000,
+  introspection: 200_000, // once what tools ask for
+  literalDepth: 64,
+};
 
 /** Parses, and refuses what does not depend on the variables. Documents come again and again: the caller keeps them. */
 export const readDocument = (source: string | Source, options: ParseOptions | undefined): DocumentNode => {
@@ -24,6 +35,8 @@ export const readDocument = (source: string | Source, options: ParseOptions | un
 };
 
 const parseWithin = (source: string | Source, options: ParseOptions | undefined): DocumentNode => {
+  const text = typeof source === 'string' ? source : source.body;
+  within('number of lines', text.match(/\r\n|[\n\r]/g)?.length ?? 0, limits.lines);
   try {
     return parse(source, { ...options, maxTokens: limits.tokens });
   } catch (error) {
@@ -47,6 +60,8 @@ const checkDocument = (document: DocumentNode): void => {
     },
     Directive: () => within('directives', ++directives, limits.directives),
     StringValue: ({ value }) => checkText(value, 'A text in the document'),
+    IntValue: ({ value }) => checkJson(Number(value), 'The document'),
+    FloatValue: ({ value }) => checkJson(Number(value), 'The document'),
     ListValue: nested,
     ObjectValue: nested,
   });
@@ -65,7 +80,10 @@ export const checkOperation = ({ schema, document, operationName, variables }: O
   const definitions = document.definitions.filter(
     (each) => each.kind !== Kind.OPERATION_DEFINITION || operationName == null || each.name?.value === operationName,
   );
-  if (!definitions.some(({ kind }) => kind === Kind.OPERATION_DEFINITION)) return; // execution says what is wrong
+  const operation = definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION);
+  if (!operation) return; // execution says what is wrong
+  checkVariables({ schema, operation, variables: variables ?? {} });
+  within('cost of introspection', introspectionCost(document, operation), limits.introspection);
   const { complexity, depth } = complexityFromQuery(
     { ...document, definitions },
     { schema, variables: variables ?? {} },

@@ -7,6 +7,7 @@ import type { Actor, Pass } from '../core/actor.ts';
 import { DomainError } from '../core/domain-error.ts';
 import type { Log } from '../core/log.ts';
 import type { Reads } from '../core/reads.ts';
+import { createDocumentCache } from './document-cache.ts';
 import { createToWire, type ToWire } from './errors.ts';
 import { checkOperation, readDocument } from './limits.ts';
 
@@ -49,6 +50,7 @@ export const createPipeline = (options: Options): Pipeline => {
     multipart: false,
     batching: false,
     maxRequestBodySize: largestBody,
+    parserAndValidationCache: { documentCache: createDocumentCache(), errorCache: createDocumentCache() },
     cors: (request) => {
       const origin = request.headers.get('origin');
       return origin !== null && origins.includes(origin) ? { origin, credentials: false } : false;
@@ -79,6 +81,19 @@ const contextFor = (options: Options, { pass, gone }: Given): Context => {
 };
 
 const useLimits = (toWire: ToWire): Plugin => ({
+  onRequestParse: ({ request, requestParser, setRequestParser }) => {
+    if (request.method === 'GET' && requestParser)
+      setRequestParser(async (get) => {
+        try {
+          return await requestParser(get);
+        } catch {
+          throw new GraphQLError('The parameters variables and extensions must be JSON', {
+            extensions: { code: 'BAD_REQUEST', http: { status: 400 } },
+          });
+        }
+      });
+  },
+  onResponse: ({ response }) => response.headers.append('vary', 'Origin'), // who may read it depends on who asks
   onParse: ({ setParseFn }) => {
     setParseFn((source, options) => readDocument(source, options));
   },
@@ -92,7 +107,7 @@ const useLimits = (toWire: ToWire): Plugin => ({
   },
   onResultProcess: ({ result, setResult }) => {
     if (!('errors' in result) || !result.errors) return;
-    setResult({ ...result, errors: result.errors.map((error) => (error.extensions?.code ? error : toWire(error))) });
+    setResult({ ...result, errors: result.errors.map(toWire) });
   },
 });
 
@@ -116,6 +131,6 @@ const problemOf = (
     });
     return undefined;
   } catch (error) {
-    return { errors: [error instanceof GraphQLError ? error : toWire(error)] };
+    return { errors: [toWire(error)] };
   }
 };

@@ -7,6 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authentication } from '../auth/authentication.ts';
 import type { OpenPasses } from '../auth/open-passes.ts';
 import type { Pass } from '../core/actor.ts';
+import { toSocket, withoutHttp } from './errors.ts';
 import type { Given, Pipeline } from './pipeline.ts';
 
 // graphql-ws over the same pipeline. A syntax error costs its own operation, never the socket.
@@ -91,6 +92,9 @@ export const createGraphqlSockets = ({
       subscribe: (args: ExecutionArgs) => (args.rootValue as Run).subscribe(args),
       onConnect,
       onSubscribe,
+      onNext: (_, __, ___, ____, result) => toSocket(result),
+      onError: (_, __, ___, errors) => errors.map((error) => withoutHttp(toWire(error))),
+      isProd: true, // else a fault of ours would be told to whoever caused it
       onClose: ({ extra }) => extra.gone?.abort(),
     },
     server,
@@ -99,7 +103,11 @@ export const createGraphqlSockets = ({
 
   return {
     upgrade: (request, socket, head) =>
-      server.handleUpgrade(request, socket, head, (client) => server.emit('connection', client, request)),
+      server.handleUpgrade(request, socket, head, (client) => {
+        server.emit('connection', client, request);
+        // Frames that are too large or broken close the socket; graphql-ws would print each on the console.
+        client.removeAllListeners('error').on('error', () => undefined);
+      }),
     async stop() {
       for (const client of server.clients) client.close(1012, 'The hub is restarting');
       const impatience = setTimeout(() => {

@@ -70,8 +70,11 @@ export const userOfTask = ({ userId }: TaskView, _: unknown, { reads }: Context)
 export const parentOfTask = ({ parentKey }: TaskView, _: unknown, { reads }: Context) =>
   parentKey === null ? null : reads().taskByKey(parentKey);
 
-export const rootOfTask = (task: TaskView, _: unknown, { reads }: Context) =>
-  task.rootKey === task.key ? task : reads().taskByKey(task.rootKey);
+/** An agent deep in a tree may not see the top of it: then what it may see. */
+export const rootOfTask = async (task: TaskView, _: unknown, context: Context): Promise<TaskView> => {
+  if (task.rootKey === task.key) return task;
+  return (await context.reads().taskByKey(task.rootKey)) ?? (await parentOfTask(task, _, context)) ?? task;
+};
 
 export const childrenOfTask = ({ key }: TaskView, page: PageArgs, { reads }: Context) =>
   reads().tasks(page, {}, { parent: key });
@@ -95,7 +98,14 @@ export const eventsOfTask = (
   { key }: TaskView,
   { afterSeq, ...page }: PageArgs & { afterSeq?: Maybe<number> },
   { reads }: Context,
-) => reads().events(key, afterSeq == null || page.after != null ? page : { ...page, after: encodeCursor(afterSeq) });
+) => {
+  if (afterSeq != null && afterSeq < 0)
+    throw new DomainError('BAD_INPUT', `afterSeq is ${afterSeq}; events are counted from 1`);
+  return reads().events(
+    key,
+    afterSeq == null || page.after != null ? page : { ...page, after: encodeCursor(afterSeq) },
+  );
+};
 
 export const chargeOfTask = ({ key }: TaskView, _: unknown, { reads }: Context) => reads().charge(key);
 

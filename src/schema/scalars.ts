@@ -1,4 +1,4 @@
-import { DomainError } from '../core/domain-error.ts';
+import { GraphQLError, valueFromASTUntyped } from 'graphql';
 import { formatMicros, parseMicros } from '../core/money.ts';
 import { builder } from './builder.ts';
 
@@ -6,11 +6,8 @@ builder.scalarType('DateTime', {
   description: 'A moment: RFC 3339 in UTC with milliseconds, such as 2026-11-18T09:30:00.000Z.',
   serialize: (date) => date.toISOString(),
   parseValue: (value) => {
-    const isMoment =
-      typeof value === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(value);
-    const date = new Date(isMoment ? value : Number.NaN);
-    if (Number.isNaN(date.getTime()))
-      throw new DomainError('BAD_INPUT', 'A DateTime looks like 2026-11-18T09:30:00.000Z');
+    const date = typeof value === 'string' ? momentOf(value) : undefined;
+    if (!date) throw new GraphQLError('A DateTime looks like 2026-11-18T09:30:00.000Z'); // GraphQL adds where it stands
     return date;
   },
 });
@@ -19,6 +16,8 @@ builder.scalarType('JSON', {
   description: 'Any JSON value.',
   serialize: (value) => value,
   parseValue: (value) => value,
+  // GraphQL makes objects without a prototype, which equal no other: a repeat would not be recognised.
+  parseLiteral: (node, variables) => JSON.parse(JSON.stringify(valueFromASTUntyped(node, variables) ?? null)),
 });
 
 builder.scalarType('Decimal', {
@@ -26,8 +25,15 @@ builder.scalarType('Decimal', {
   serialize: (amount) => amount,
   parseValue: (value) => {
     const micros = typeof value === 'string' ? parseMicros(value) : undefined;
-    if (micros === undefined)
-      throw new DomainError('BAD_INPUT', 'A Decimal is a string such as "0.05", with at most six places');
+    if (micros === undefined) throw new GraphQLError('A Decimal is a string such as "0.05", with at most six places');
     return formatMicros(micros);
   },
 });
+
+const momentOf = (text: string): Date | undefined => {
+  const [, day = ''] = text.match(/^(\d{4}-\d\d-\d\d)T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/) ?? [];
+  const midnight = new Date(`${day}T00:00:00Z`);
+  const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day); // 30 February is none
+  const date = new Date(isDay ? text : Number.NaN);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+};

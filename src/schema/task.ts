@@ -74,7 +74,7 @@ Task.implement({
     requester: t.field({ type: Requester, resolve: requesterOfTask }),
     user: t.field({ type: User, nullable: true, description: 'Who pays in the end.', resolve: userOfTask }),
     parent: t.field({ type: Task, nullable: true, resolve: parentOfTask }),
-    root: t.field({ type: Task, nullable: true, description: 'Null: not yours to see.', resolve: rootOfTask }),
+    root: t.field({ type: Task, description: 'The top of its tree, as far up as you may see.', resolve: rootOfTask }),
     depth: t.exposeInt('depth', { description: 'How far below the root; the root is 0.' }),
     children: t.connection({ type: Task, resolve: childrenOfTask }, TaskConnection),
     delivery: t.field({

@@ -1,6 +1,6 @@
 import type { Change, TaskEvent } from '../core/draft.ts';
 import { formatMicros } from '../core/money.ts';
-import { sizeOf } from '../core/part.ts';
+import { bytesOf, sizeOf } from '../core/part.ts';
 import type { Group } from '../core/ports.ts';
 import { isTerminal } from '../core/task-state.ts';
 
@@ -131,17 +131,23 @@ const headRow = ({ head }: GroupTask, events: TaskEvent[]): Row => {
   };
 };
 
-/** Lines that follow each other and are alike share a row; its key is the last seq. */
+const mostBytesTogether = 65_536; // who reads a row holds all of it
+
+/** Lines that follow each other and are alike share a row, while they are small; its key is the last seq. */
 const eventRows = (events: TaskEvent[]): Row[] => {
   const rows: (Row & { seq: number; payload: unknown[] })[] = [];
   let last: TaskEvent | undefined;
+  let bytes = 0;
   for (const event of events) {
     const row = rows.at(-1);
-    if (row && last && isAlike(last, event)) {
+    const isNext = row !== undefined && last !== undefined && isAlike(last, event);
+    bytes = bytesOf(event) + (isNext ? bytes : 0);
+    if (isNext && bytes <= mostBytesTogether) {
       row.seq = event.seq;
       row.payload.push(event.payload);
     } else {
       const { seq, kind, from, to, actor, payload } = event;
+      bytes = bytesOf(event);
       rows.push({ seq, first_seq: seq, kind, from, to, actor, payload: [payload] });
     }
     last = event;

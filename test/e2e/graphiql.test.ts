@@ -39,7 +39,7 @@ inBrowser(
     expect(page.url()).toBe(`${url}/graphql`);
 
     await run(page, 'Ask');
-    await answers(page, '"SUBMITTED"');
+    await answers(page, '"sendMessage"');
     await run(page, 'Watch');
     const seen: string[] = [];
     await until(async () => {

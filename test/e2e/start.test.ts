@@ -74,18 +74,6 @@ test("the driver's own variables do not reach the embedded PostgreSQL", async ()
   expect((await fetch(`${hub.url}/readyz`)).status).toBe(200);
 });
 
-test('the commands of the README answer as it says', async () => {
-  const readme = readFileSync('README.md', 'utf8');
-  const [, command = ''] = readme.match(/```sh\n(curl .*)\n```/) ?? [];
-  const [, answer = ''] = readme.match(/```json\n(.*)\n```/) ?? [];
-  const hub = await startHub({ env: { BATON_DATA_DIR: temporaryDirectory() } });
-  const [, url = '', body = ''] = command.match(/curl -s (\S+) -H 'content-type: application\/json' -d '(.*)'/) ?? [];
-  const { query } = JSON.parse(body);
-  expect(new URL(url).pathname).toBe('/graphql');
-  expect(await graphql(hub.url, query)).toEqual(JSON.parse(answer));
-  expect(hub.stdout()).toContain(command.replace('http://127.0.0.1:4000', hub.url));
-});
-
 test.each([
   ['--version', /^\d+\.\d+\.\d+\n$/],
   ['--help', /Usage: baton[\s\S]*BATON_DATA_DIR/],

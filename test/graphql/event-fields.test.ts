@@ -5,7 +5,7 @@ import { until } from '../support/until.ts';
 import { chunk, connectWorker, takeTask } from '../support/worker.ts';
 
 const house = useHouse();
-beforeAll(() => house.query('insert into account (id, user_id, balance) select gen_random_uuid(), id, 5 from "user"'));
+beforeAll(() => house.query('update account set balance = 5'));
 
 const message = 'message { id seq text author authorName kind inReplyTo createdAt parts { text data url } }';
 const fields = `__typename seq actor detail at task { id state }

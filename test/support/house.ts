@@ -3,6 +3,7 @@ import { type Client, createClient, type SubscribePayload } from 'graphql-ws';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import { readConfig } from '../../src/config.ts';
+import type { Log } from '../../src/core/log.ts';
 import { createLog } from '../../src/log.ts';
 import { type Server, startServer } from '../../src/server.ts';
 import { useDatabase } from './database.ts';
@@ -15,14 +16,14 @@ export type Answer = {
   errors?: { message: string; path?: unknown[]; extensions: { code: string } & Record<string, unknown> }[];
 };
 
-export const useHouse = (env: Record<string, string> = {}) => {
+export const useHouse = (env: Record<string, string> = {}, log: Log = createLog('silent')) => {
   const database = useDatabase();
   const ownerKey = `test-key-${randomUUID()}`;
   let server: Server;
   beforeAll(async () => {
     const config = readConfig({ DATABASE_URL: database.url, PORT: '0', BATON_ADMIN_KEY: ownerKey, ...env });
     const signal = new AbortController().signal;
-    server = await startServer({ config, log: createLog('silent'), signal, onLost: () => undefined });
+    server = await startServer({ config, log, signal, onLost: () => undefined });
   });
   afterAll(() => server.stop());
 
@@ -136,9 +137,13 @@ export async function* eventStream(
       const blocks = rest.split('\n\n');
       rest = blocks.pop() ?? '';
       for (const block of blocks) {
-        const event = block.match(/^event: (.*)$/m)?.[1];
-        const data = block.match(/^data: (.+)$/m)?.[1];
-        if (event) yield { event, data: data === undefined ? undefined : JSON.parse(data) };
+        const field = (name: string) =>
+          block
+            .split('\n') // not by a pattern: those end lines also at U+2028
+            .find((line) => line.startsWith(`${name}: `))
+            ?.slice(name.length + 2);
+        const [event, data] = [field('event'), field('data')];
+        if (event) yield { event, data: data ? JSON.parse(data) : undefined };
       }
     }
   } finally {

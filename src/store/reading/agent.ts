@@ -41,7 +41,7 @@ export const readAgentsFor = (
     async agents(args, filter) {
       const page = readPage(args);
       const [after, before] = [page.after, page.before].map((cursor) =>
-        cursor === undefined ? null : decodeCursor(cursor, ['string'])[0],
+        cursor === undefined ? null : decodeCursor(cursor, ['text'])[0],
       );
       const { rows } = await pool.query<AgentView>(
         `select * from (select ${columns} from agent a

@@ -37,8 +37,8 @@ export const readContextsFor = (pool: pg.Pool, scope: Scope): Pick<Reads, 'conte
       [page.before, '>'],
     ] as const) {
       if (cursor === undefined) continue;
-      const [atMs = 0, key = ''] = decodeCursor(cursor, ['number', 'string']);
-      values.push(new Date(atMs), isUuid(String(key)) ? key : null);
+      const [atMs = 0, key = ''] = decodeCursor(cursor, ['time', 'uuid']);
+      values.push(new Date(atMs), key);
       where.push(`(c.created_at, c.key) ${comparison} ($${values.length - 1}, $${values.length})`);
     }
     if (search) {

@@ -13,7 +13,4 @@ export const seqsOf = ({ after, before, limit, isBackward }: Page) => ({
 
 export const seqCursor = ({ seq }: { seq: number }): string => encodeCursor(seq);
 
-const seqOf = (cursor: string): number => {
-  const [seq] = decodeCursor(cursor, ['number']);
-  return Math.min(Math.max(Math.trunc(Number(seq)), 0), beyond);
-};
+const seqOf = (cursor: string): number => Number(decodeCursor(cursor, ['seq'])[0]);

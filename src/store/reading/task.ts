@@ -137,8 +137,8 @@ const withCursors = ({ where, values }: Conditions, { after, before }: Page): Co
     [before, '>'],
   ] as const) {
     if (cursor === undefined) continue;
-    const [atMs = 0, key = ''] = decodeCursor(cursor, ['number', 'string']);
-    all.values.push(new Date(atMs), idOrNone(String(key)));
+    const [atMs = 0, key = ''] = decodeCursor(cursor, ['time', 'uuid']);
+    all.values.push(new Date(atMs), key);
     all.where.push(`(t.created_at, t.key) ${comparison} ($${all.values.length - 1}, $${all.values.length})`);
   }
   return all;
