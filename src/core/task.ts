@@ -121,7 +121,6 @@ export const createTasks = (options: Options): Tasks => {
 
   const postMessage: Tasks['postMessage'] = async (actor, { taskId, kind, inReplyTo, ...content }) => {
     asAgent(actor);
-    if (inReplyTo != null && !isUuid(inReplyTo)) throw new DomainError('BAD_INPUT', 'inReplyTo must be a UUID');
     if (kind === 'TASK' || kind === 'BROADCAST')
       throw new DomainError('BAD_INPUT', `A message of kind ${kind} starts work; an agent posts MESSAGE, REPLY or ACK`);
     if (inReplyTo != null && !isUuid(inReplyTo)) throw new DomainError('BAD_INPUT', 'inReplyTo must be a UUID');
