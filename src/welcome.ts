@@ -49,5 +49,6 @@ const firstTask = (url: string, task: string): string[] => [
 
 const whoAmI = (url: string): string[] => [
   `curl -s -w '\\n' ${url}/graphql ${authorization} \\`,
-  `  -H 'content-type: application/json' -d '{ "query": "{ viewer { user { name } network { name } } }" }'`,
+  "  -H 'content-type: application/json' \\",
+  `  -d '{ "query": "{ viewer { user { name } network { name } } }" }'`,
 ];
