@@ -101,7 +101,7 @@ export const useHouse = (env: Record<string, string> = {}, log: Log = createLog(
 };
 
 /** A graphql-ws client. What a subscription receives is queued, so that nothing is lost. */
-export const socketClient = (url: string, key: string | null) => {
+const socketClient = (url: string, key: string | null) => {
   const client: Client = createClient({
     url: `${url.replace(/^http/, 'ws')}/graphql`,
     webSocketImpl: WebSocket,
