@@ -5,7 +5,7 @@ import { type Answer, eventStream } from './house.ts';
 // The same question over each door that GraphQL has.
 
 export type Question = { query: string; variables?: Record<string, unknown>; operationName?: string };
-export type Door = (question: Question, key?: string | null) => Promise<Answer>;
+type Door = (question: Question, key?: string | null) => Promise<Answer>;
 type House = {
   url: string;
   ownerKey: string;
