@@ -11,7 +11,7 @@ export const createToWire =
   (error) => {
     const cause = causeOf(error);
     if (cause instanceof DomainError) return refusal(cause, error);
-    if (cause instanceof GraphQLError && !isOurFault(cause, error)) {
+    if (cause instanceof GraphQLError) {
       if (isErrorCode(cause.extensions.code)) return cause; // it came by here before
       return fault(cause, error instanceof GraphQLError ? error : cause);
     }
@@ -39,10 +39,6 @@ const causeOf = (error: unknown): unknown => {
   if (!(error instanceof GraphQLError)) return error;
   return error.originalError ? causeOf(error.originalError) : error;
 };
-
-/** GraphQL refuses what a resolver gave it: unlike a bad argument, that stands nowhere in the document. */
-const isOurFault = (cause: GraphQLError, error: unknown): boolean =>
-  isOfField(error) && cause !== error && cause.nodes === undefined && cause.extensions.code === undefined;
 
 const isOfField = (error: unknown): boolean => error instanceof GraphQLError && error.path !== undefined;
 

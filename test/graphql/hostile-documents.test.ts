@@ -2,7 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { codes } from '../support/codes.ts';
 import { openDoors, type Question } from '../support/graphql-socket.ts';
 import { brokenText, typedDocument } from '../support/hostile.ts';
@@ -15,6 +15,10 @@ const house = useHouse();
 const { doors, close } = openDoors(house);
 afterAll(close);
 const mostMs = 1_000;
+beforeAll(async () => {
+  const { name } = await house.registerAgent();
+  await Promise.all(Array.from({ length: 100 }, (_, n) => house.send({ agent: name, text: `${n}` })));
+});
 
 /** How long the process was busy with one thing. The hub is in this process; so is the client, whose work counts too. */
 const longestStall = async (work: () => Promise<void>): Promise<number> => {
@@ -65,8 +69,8 @@ const escapes = '\\n'.repeat(200_000);
 /** Each is made for one weakness that a GraphQL server can have. */
 const crafted: Record<string, Question> = {
   'errors behind half a million lines': { query: `${'\n'.repeat(500_000)}{ ${many(120, (n) => `u${n}`)} }` },
-  'refusals behind as many lines as are taken': {
-    query: `${'\n'.repeat(2_000)}mutation { ${many(30, (n) => `a${n}: createNetwork(name: "") { key }`)} }`,
+  'refusals in a long document': {
+    query: `{ tasks(first: 100) { edges { node { ${many(30, (n) => `a${n}: deliveries(last: -1) { id }`)} } } } } #${'x'.repeat(1_000_000)}`,
   },
   'a field as often as tokens allow': { query: `{ ${many(990, () => 'version')} }` },
   'fields of several levels that may overlap': { query: `{ task(id: "x") { ${branches(3, 6)} } }` },
