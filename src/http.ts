@@ -35,6 +35,7 @@ export const openFrontDoor = async ({ host, port }: Address): Promise<FrontDoor>
     const { socket } = request; // a request that is given up before it was read loses it
     idle.delete(socket);
     streams.add(response);
+    response.setHeader('x-content-type-options', 'nosniff'); // and Node keeps headers for `getHeader` only after one was set
     response.once('close', () => {
       streams.delete(response);
       if (closing) socket.destroySoon();
@@ -89,14 +90,19 @@ export const openFrontDoor = async ({ host, port }: Address): Promise<FrontDoor>
     close(graceMs) {
       closing ??= new Promise<void>((resolve) => {
         const impatience = setTimeout(() => server.closeAllConnections(), graceMs);
+        // An event stream that ended would say that its task did: it is cut, and its client comes back.
+        const cut = (): void => {
+          for (const response of streams)
+            if (String(response.getHeader('content-type')).includes('text/event-stream')) response.socket?.destroy();
+        };
+        const cutting = setInterval(cut, 100); // also those whose beginning was still under way
         server.close(() => {
           clearTimeout(impatience);
+          clearInterval(cutting);
           resolve();
         });
         for (const socket of idle) socket.destroy();
-        // An event stream that ended would say that its task did: it is cut, and its client comes back.
-        for (const response of streams)
-          if (String(response.getHeader('content-type')).includes('text/event-stream')) response.socket?.destroy();
+        cut();
       });
       return closing;
     },

@@ -48,8 +48,9 @@ export const startServer = async ({ config, log, signal, onLost }: Options): Pro
   const stop = async (): Promise<void> => {
     stopped ??= (async () => {
       await echo?.stop();
+      const closed = door.close(drainMs); // first: who is sent away comes back at once, and must find another hub
       await rooms?.leave();
-      await door.close(drainMs);
+      await closed;
       await rooms?.close();
       await Promise.all([database?.close(), embedded?.stop()]);
     })();

@@ -55,8 +55,8 @@ export const createApiKeys = (store: ApiKeyStore, now: () => number): ApiKeys =>
     const user = await store.findUser(admin.network, userId ?? admin.id);
     if (!user) throw new DomainError('NOT_FOUND', `There is no user ${userId}`);
     if (user.id !== admin.id) checkRank(admin, user.role);
-    if (name.length < 1 || name.length > 128)
-      throw new DomainError('BAD_INPUT', 'A key’s name has 1 to 128 characters');
+    if (!/^\P{C}{1,128}$/u.test(name))
+      throw new DomainError('BAD_INPUT', 'A key’s name has 1 to 128 printable characters');
     const unknown = scopes?.find((scope) => !keyScopes.some((known) => known === scope));
     if (unknown !== undefined)
       throw new DomainError('BAD_INPUT', `There is no scope ${unknown}: choose from ${keyScopes.join(', ')}`);

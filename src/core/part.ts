@@ -1,5 +1,6 @@
 import type { Message, Part } from './command.ts';
 import { DomainError } from './domain-error.ts';
+import type { EventLine } from './draft.ts';
 
 // A part is text, data, a url or raw bytes: exactly one of them.
 
@@ -57,6 +58,16 @@ export const sizeOf = (parts: readonly Part[]): number =>
     0,
   );
 
+/** About as much as a line of a log holds. */
+export const bytesOf = ({ kind, payload }: EventLine): number => {
+  if (kind === 'ARTIFACT') return sizeOf(payload.parts);
+  if (kind === 'MESSAGE') return sizeOf(payload.message.parts);
+  return kind === 'STATUS' ? (payload.text?.length ?? 0) : 0;
+};
+
 const lengthOf = (json: unknown): number => (json === undefined ? 0 : JSON.stringify(json).length);
+
+export const nothingToSay = (): DomainError =>
+  new DomainError('BAD_INPUT', 'Give text or parts: there is nothing to say');
 
 export const textOf = ({ parts }: Pick<Message, 'parts'>): string => parts.flatMap(({ text }) => text ?? []).join('');

@@ -6,7 +6,7 @@ import type { AgentSide } from './dispatcher.ts';
 import { DomainError } from './domain-error.ts';
 import type { Executor, Priority, TaskHead } from './head.ts';
 import { isRecord } from './json.ts';
-import { type LoosePart, readParts } from './part.ts';
+import { type LoosePart, nothingToSay, readParts, sizeOf } from './part.ts';
 import { findRepeat } from './repeat.ts';
 import { isTerminal } from './task-state.ts';
 import { isUuid } from './uuid.ts';
@@ -167,7 +167,7 @@ export const createSending = ({ writer, watchers, store, agents, now, newId }: S
 
   const messageOf = (user: UserActor, input: SendMessage): Message => {
     const parts = readParts(input);
-    if (parts.length === 0) throw new DomainError('BAD_INPUT', 'Give text or parts: there is nothing to say');
+    if (sizeOf(parts) === 0) throw nothingToSay();
     for (const [name, most] of Object.entries(seconds)) {
       const value = input[name as keyof typeof seconds];
       if (value != null && (value < 1 || value > most))

@@ -2,7 +2,7 @@ import { type Actor, asAgent, asUser } from './actor.ts';
 import type { Part } from './command.ts';
 import { DomainError } from './domain-error.ts';
 import type { TaskHead } from './head.ts';
-import { type LoosePart, readParts } from './part.ts';
+import { type LoosePart, nothingToSay, readParts, sizeOf } from './part.ts';
 import { artifactCommand, type LooseChunk, spokenBy, statusCommand } from './report.ts';
 import { createSending, type Sending, type SendingOptions } from './sending.ts';
 import type { TaskState } from './task-state.ts';
@@ -41,6 +41,7 @@ type Options = SendingOptions & {
 
 const confirmWithinMs = 2_000;
 const lookEveryMs = 50;
+const longestReason = 10_000;
 
 export const createTasks = (options: Options): Tasks => {
   const { writer, store, newId, readStops, pause } = options;
@@ -49,6 +50,8 @@ export const createTasks = (options: Options): Tasks => {
 
   const cancel: Tasks['cancel'] = async (actor, { id, reason }) => {
     if (actor.kind === 'user') asUser(actor, 'MEMBER');
+    if (reason != null && reason.length > longestReason)
+      throw new DomainError('TOO_LARGE', `reason has ${reason.length} characters; at most ${longestReason} are taken`);
     const { head, requester } = await visible(actor, id);
     if (actor.kind === 'agent' && requester !== actor.id)
       throw new DomainError(
@@ -105,6 +108,7 @@ export const createTasks = (options: Options): Tasks => {
   const reportStatus: Tasks['reportStatus'] = async (actor, report) => {
     asAgent(actor);
     const parts = readParts(report);
+    checkCode(report.reason);
     const status = { state: report.state, parts, reason: report.reason ?? undefined, usage: report.usage };
     return submit(statusCommand(await reported(actor, report), status, { name: actor.name, newId }));
   };
@@ -117,12 +121,12 @@ export const createTasks = (options: Options): Tasks => {
 
   const postMessage: Tasks['postMessage'] = async (actor, { taskId, kind, inReplyTo, ...content }) => {
     asAgent(actor);
-    if (inReplyTo != null && !isUuid(inReplyTo)) throw new DomainError('BAD_INPUT', 'inReplyTo must be a UUID');
     if (kind === 'TASK' || kind === 'BROADCAST')
       throw new DomainError('BAD_INPUT', `A message of kind ${kind} starts work; an agent posts MESSAGE, REPLY or ACK`);
     if (inReplyTo != null && !isUuid(inReplyTo)) throw new DomainError('BAD_INPUT', 'inReplyTo must be a UUID');
     const { head } = await executed(actor, taskId);
-    const parts = notEmpty(readParts(content));
+    const parts = readParts(content);
+    if (sizeOf(parts) === 0) throw nothingToSay();
     const message = spokenBy({ name: actor.name, newId }, parts, {
       kind: kind ?? 'MESSAGE',
       inReplyTo: inReplyTo?.toLowerCase() ?? null,
@@ -151,6 +155,14 @@ export const createTasks = (options: Options): Tasks => {
 const notFound = (id: string): DomainError => new DomainError('NOT_FOUND', `There is no task ${id}`);
 
 const notEmpty = (parts: Part[]): Part[] => {
-  if (parts.length === 0) throw new DomainError('BAD_INPUT', 'Give text or parts: there is nothing to say');
+  if (parts.length === 0) throw nothingToSay();
   return parts;
+};
+
+const checkCode = (reason: string | null | undefined): void => {
+  if (reason != null && !/^[A-Z][A-Z0-9_]{0,63}$/.test(reason))
+    throw new DomainError(
+      'BAD_INPUT',
+      'reason is a code such as NO_INK, of at most 64 capital letters, digits and underscores; what people read is the text',
+    );
 };

@@ -1,5 +1,6 @@
 import { DomainError } from './domain-error.ts';
 import type { TaskEvent } from './draft.ts';
+import { bytesOf } from './part.ts';
 import type { Committed } from './ports.ts';
 import { isTerminal, type TaskState } from './task-state.ts';
 
@@ -34,9 +35,11 @@ export type Watchers = {
   poll(): Promise<void>;
 };
 
-const buffered = 512; // a reader that stops costs no more than this; it catches up from the log
+// A reader that stops costs no more than this; it catches up from the log.
+const mostEvents = 512;
+const mostBytes = 4 * 1_048_576; // all who watch the task hold the same ones
 
-type Watcher = { push(events: LoggedEvent[]): void; look(end: LogEnd): void };
+type Watcher = { push(events: LoggedEvent[], bytes: number): void; look(end: LogEnd): void };
 
 export const createWatchers = (log: EventLog): Watchers => {
   const watchers = new Map<string, Set<Watcher>>();
@@ -50,13 +53,15 @@ export const createWatchers = (log: EventLog): Watchers => {
   }: Watching): AsyncIterableIterator<LoggedEvent> => {
     let cursor = after;
     let queue: LoggedEvent[] = [];
+    let held = 0; // bytes that were pushed since the queue was empty
     let isBehind = !isCurrent; // else nothing was read yet
     let isStopped = false;
     let ring: () => void = () => undefined;
 
     const watcher: Watcher = {
-      push(events) {
-        if (queue.length + events.length > buffered) {
+      push(events, bytes) {
+        held = bytes + (queue.length === 0 ? 0 : held);
+        if (queue.length + events.length > mostEvents || held > mostBytes) {
           queue = [];
           isBehind = true;
         } else queue.push(...events);
@@ -142,7 +147,8 @@ export const createWatchers = (log: EventLog): Watchers => {
         const watching = watchers.get(task.key);
         if (!watching) continue;
         const logged = events.map((event) => ({ ...event, task: task.key, atMs })); // once, however many watch
-        for (const watcher of watching) watcher.push(logged);
+        const bytes = events.reduce((sum, event) => sum + bytesOf(event), 0);
+        for (const watcher of watching) watcher.push(logged, bytes);
       }
     },
     async poll() {

@@ -3,7 +3,6 @@ import {
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
-  getVariableValues,
   Kind,
   type ParseOptions,
   parse,
@@ -13,6 +12,7 @@ import {
 import { DomainError } from '../core/domain-error.ts';
 import { checkJson, checkText } from '../core/json.ts';
 import { introspectionCost } from './introspection.ts';
+import { checkVariables } from './variables.ts';
 
 // What a document may be. Everything is measured before anything runs.
 
@@ -82,8 +82,7 @@ export const checkOperation = ({ schema, document, operationName, variables }: O
   );
   const operation = definitions.find((each) => each.kind === Kind.OPERATION_DEFINITION);
   if (!operation) return; // execution says what is wrong
-  const { errors } = getVariableValues(schema, operation.variableDefinitions ?? [], variables ?? {}, { maxErrors: 1 });
-  if (errors?.[0]) throw errors[0]; // below they would all be collected, and there may be 200,000
+  checkVariables({ schema, operation, variables: variables ?? {} });
   within('cost of introspection', introspectionCost(document, operation), limits.introspection);
   const { complexity, depth } = complexityFromQuery(
     { ...document, definitions },

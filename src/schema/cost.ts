@@ -3,6 +3,7 @@ import { type GraphQLOutputType, isListType, isNonNullType } from 'graphql';
 // What a field may cost: itself, and what is selected under it as often as it may come.
 
 const usualPage = 20;
+const longestPage = 100;
 const usualList = 10;
 
 type Field = { name: string; type: GraphQLOutputType; args: readonly { name: string }[] };
@@ -14,6 +15,8 @@ export const costOf = (args: Record<string, unknown>, _: unknown, field: Field) 
   return { field: 1, multiplier: isList(field.type) ? usualList : 1 };
 };
 
-const pageSize = ({ first, last }: Record<string, unknown>): number => Number(first ?? last ?? usualPage);
+/** A longer one is refused when it is read, with a better word than that it costs too much. */
+const pageSize = ({ first, last }: Record<string, unknown>): number =>
+  Math.min(Number(first ?? last ?? usualPage), longestPage);
 
 const isList = (type: GraphQLOutputType): boolean => isListType(isNonNullType(type) ? type.ofType : type);

@@ -1,8 +1,10 @@
 import type { Change, TaskEvent } from '../core/draft.ts';
 import { formatMicros } from '../core/money.ts';
-import { sizeOf } from '../core/part.ts';
+import { bytesOf } from '../core/part.ts';
 import type { Group } from '../core/ports.ts';
 import { isTerminal } from '../core/task-state.ts';
+import { artifactRows } from './artifact-rows.ts';
+import { deadlineRows } from './deadline-rows.ts';
 
 // Turns decided groups into the rows of flush_v2. What several commands of a batch did to one row becomes one change.
 
@@ -131,17 +133,23 @@ const headRow = ({ head }: GroupTask, events: TaskEvent[]): Row => {
   };
 };
 
-/** Lines that follow each other and are alike share a row; its key is the last seq. */
+const mostBytesTogether = 65_536; // who reads a row holds all of it
+
+/** Lines that follow each other and are alike share a row, while they are small; its key is the last seq. */
 const eventRows = (events: TaskEvent[]): Row[] => {
   const rows: (Row & { seq: number; payload: unknown[] })[] = [];
   let last: TaskEvent | undefined;
+  let bytes = 0;
   for (const event of events) {
     const row = rows.at(-1);
-    if (row && last && isAlike(last, event)) {
+    const isNext = row !== undefined && last !== undefined && isAlike(last, event);
+    bytes = bytesOf(event) + (isNext ? bytes : 0);
+    if (isNext && bytes <= mostBytesTogether) {
       row.seq = event.seq;
       row.payload.push(event.payload);
     } else {
       const { seq, kind, from, to, actor, payload } = event;
+      bytes = bytesOf(event);
       rows.push({ seq, first_seq: seq, kind, from, to, actor, payload: [payload] });
     }
     last = event;
@@ -196,35 +204,6 @@ const waitRows = (changes: Change[]): Row[] => {
   return [...rows.values()];
 };
 
-/** Rows are cleared, then kept, then set: a deadline that was set and then cleared is only cleared. */
-const deadlineRows = (changes: Change[]): Row[] => {
-  const sets = new Map<string, Row>();
-  const kept = new Map<string, Row>();
-  const clears = new Map<string, Row>();
-  for (const change of changes) {
-    if (change.kind === 'deadline') {
-      const { deadline, number, afterSeconds } = change;
-      sets.set(`${deadline}/${number}`, { kind: deadline, number, after_seconds: afterSeconds });
-    }
-    if (change.kind === 'keepDeadline') {
-      const { deadline, number, former } = change;
-      const [set, moved] = [sets.get(`${deadline}/${former}`), kept.get(`${deadline}/${former}`)];
-      if (set) sets.set(`${deadline}/${number}`, { ...set, number });
-      else kept.set(`${deadline}/${number}`, { kind: deadline, number, former: moved?.former ?? former });
-      sets.delete(`${deadline}/${former}`);
-      kept.delete(`${deadline}/${former}`);
-    }
-    if (change.kind === 'clearDeadline') {
-      const { deadline, number = null } = change;
-      for (const [key, set] of sets)
-        if (set.kind === deadline && (number === null || set.number === number)) sets.delete(key);
-      for (const [key, each] of kept) if (each.kind === deadline && number === null) kept.delete(key);
-      clears.set(`${deadline}/${number}`, { kind: deadline, number, after_seconds: null });
-    }
-  }
-  return [...clears.values(), ...kept.values(), ...sets.values()];
-};
-
 type ChargeChange = Extract<Change, { kind: 'charge' }>;
 
 /** A hold is no entry: it only binds. What is captured leaves the account, what is released is free again. */
@@ -251,46 +230,4 @@ const detailRow = (changes: Change[]): Row | undefined => {
     if (change.kind === 'usage') row.usage = change.usage;
   }
   return Object.keys(row).length > 0 ? row : undefined;
-};
-
-type ArtifactRow = {
-  id: string | null;
-  drops: boolean;
-  first_seq?: number;
-  last_seq?: number;
-  size: number;
-  [column: string]: unknown;
-};
-
-/** The chunks themselves are the events; here is where they begin and end. */
-const artifactRows = (run: number, drafts: { events: TaskEvent[]; changes: Change[] }[]): Row[] => {
-  const drops: ArtifactRow[] = [];
-  const rows = new Map<string, ArtifactRow>();
-  for (const { events, changes } of drafts) {
-    if (changes.some(({ kind }) => kind === 'dropArtifacts')) {
-      rows.clear();
-      drops.push({ id: null, drops: true, size: 0 });
-    }
-    for (const event of events) {
-      if (event.kind !== 'ARTIFACT') continue;
-      const { artifactId: id, name, description, parts, append, lastChunk } = event.payload;
-      if (!append) {
-        rows.delete(id);
-        drops.push({ id, drops: true, size: 0 });
-      }
-      const before = rows.get(id);
-      rows.set(id, {
-        id,
-        drops: false,
-        name: name ?? before?.name ?? null,
-        description: description ?? before?.description ?? null,
-        run,
-        first_seq: before?.first_seq ?? event.seq,
-        last_seq: event.seq,
-        size: (before?.size ?? 0) + sizeOf(parts),
-        complete: lastChunk,
-      });
-    }
-  }
-  return [...drops, ...rows.values()];
 };

@@ -21,6 +21,9 @@ beforeAll(async () => {
 
 /** What each argument is filled with; the others are left out. */
 const own: Record<string, () => Record<string, unknown>[]> = {
+  'Query.agents': () => [{ first: 10 }],
+  'Query.contexts': () => [{ first: 10 }],
+  'Query.tasks': () => [{ first: 10 }],
   'Query.agent': () => [{ name: ours.agent.name }],
   'Query.context': () => [{ id: ours.contextId }],
   'Query.task': () => [{ id: ours.tasks.child }],

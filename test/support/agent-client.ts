@@ -16,7 +16,12 @@ export type AgentClient = Awaited<ReturnType<typeof openSocket>>;
 export const openSocket = async (url: string, token?: string) => {
   const socket = new WebSocket(url, { ...(token && { headers: { authorization: `Bearer ${token}` } }) });
   const received: Frame[] = [];
-  let ring: () => void = () => undefined;
+  let waiting: (() => void)[] = [];
+  const ring = (): void => {
+    const all = waiting;
+    waiting = [];
+    for (const wake of all) wake();
+  };
   let isClosed = false;
   let count = 0;
   socket.on('message', (data) => {
@@ -43,13 +48,7 @@ export const openSocket = async (url: string, token?: string) => {
       const [frame] = index < 0 ? [] : received.splice(index, 1);
       if (frame) return frame;
       if (isClosed) throw new Error(`The socket was closed before ${what}: ${JSON.stringify(received)}`);
-      await new Promise<void>((resolve) => {
-        const others = ring;
-        ring = () => {
-          others();
-          resolve();
-        };
-      });
+      await new Promise<void>((resolve) => waiting.push(resolve));
     }
   };
   const sendText = (text: string): void => socket.send(text);

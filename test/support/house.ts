@@ -101,7 +101,7 @@ export const useHouse = (env: Record<string, string> = {}, log: Log = createLog(
 };
 
 /** A graphql-ws client. What a subscription receives is queued, so that nothing is lost. */
-export const socketClient = (url: string, key: string | null) => {
+const socketClient = (url: string, key: string | null) => {
   const client: Client = createClient({
     url: `${url.replace(/^http/, 'ws')}/graphql`,
     webSocketImpl: WebSocket,
@@ -137,9 +137,13 @@ export async function* eventStream(
       const blocks = rest.split('\n\n');
       rest = blocks.pop() ?? '';
       for (const block of blocks) {
-        const event = block.match(/^event: (.*)$/m)?.[1];
-        const data = block.match(/^data: (.+)$/m)?.[1];
-        if (event) yield { event, data: data === undefined ? undefined : JSON.parse(data) };
+        const field = (name: string) =>
+          block
+            .split('\n') // not by a pattern: those end lines also at U+2028
+            .find((line) => line.startsWith(`${name}: `))
+            ?.slice(name.length + 2);
+        const [event, data] = [field('event'), field('data')];
+        if (event) yield { event, data: data ? JSON.parse(data) : undefined };
       }
     }
   } finally {

@@ -15,7 +15,7 @@ const ownership: [column: string, condition: string][] = [
   ['user_id', 'user_id in (select id from "user" where network_id = $1)'],
 ];
 
-export const readNetwork = async ({ query }: Querying, network: string): Promise<Map<string, string[]>> => {
+const readNetwork = async ({ query }: Querying, network: string): Promise<Map<string, string[]>> => {
   const { rows: tables } = await query(
     `select table_name as name, array_agg(column_name::text) as columns from information_schema.columns
       where table_schema = 'public' and table_name in (select tablename from pg_tables where schemaname = 'public')

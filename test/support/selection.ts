@@ -66,7 +66,7 @@ const nodeOf = (type: GraphQLObjectType): GraphQLNamedType | undefined => {
 };
 
 const withPage = ({ name, args }: GraphQLField<unknown, unknown>): string =>
-  args.some((arg) => arg.name === 'first') ? `${name}(first: 10)` : name;
+  args.some((arg) => arg.name === 'first') ? `${name}(first: 6)` : name;
 
 /** The arguments of a field that hold ids, names or texts, such as `input.parts.text`. */
 export const wordArguments = ({ field }: RootField): string[] =>
