@@ -16,7 +16,7 @@ import { checkVariables } from './variables.ts';
 
 // What a document may be. Everything is measured before anything runs.
 
-const limits = {
+export const limits = {
   tokens: 1_000,
   depth: 12,
   aliases: 30,
