@@ -41,7 +41,11 @@ export const settings = {
   BATON_ADMIN_KEY: {
     default: null,
     meaning: 'API key of the first owner, at least 24 characters. Without it the hub makes one and prints it once.',
-    check: z.string().min(24, 'must have at least 24 characters').optional(),
+    check: z
+      .string()
+      .min(24, 'must have at least 24 characters')
+      .regex(/^\S+$/, 'must have no spaces: it is sent behind `Bearer `')
+      .optional(),
   },
   BATON_ORIGINS: {
     default: null,
