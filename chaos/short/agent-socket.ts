@@ -85,19 +85,18 @@ export const connectAgent = (options: Options): AgentSocket => {
       const { task_id: task, delivery, seq } = params;
       write({ at: 'executed', ms: Date.now(), connection, task, delivery });
       send({ id, result: { status: 'accepted' } });
-      return options.onExecute(socket, { task, delivery, seq });
-    }
-    if (method === 'task.cancel' && params) {
+      options.onExecute(socket, { task, delivery, seq });
+    } else if (method === 'task.cancel' && params) {
       const { task_id: task, delivery } = params;
       if (options.onCancel({ task, delivery })) send({ id, result: { status: 'canceled' } });
-      return;
+    } else if (method === 'error' && params) write({ at: 'refusal', ms: Date.now(), connection, code: params.code });
+    else if (method !== undefined || id === undefined || error?.code === openAlready) return;
+    else if (id === 'register') result && registered(result);
+    else {
+      const answer = asked.get(id);
+      asked.delete(id);
+      answer?.(result ? { seq: result.seq } : { code: error?.data?.code ?? 'INTERNAL' });
     }
-    if (method === 'error' && params) return write({ at: 'refusal', ms: Date.now(), connection, code: params.code });
-    if (method !== undefined || id === undefined || error?.code === openAlready) return;
-    if (id === 'register') return result && registered(result);
-    const answer = asked.get(id);
-    asked.delete(id);
-    answer?.(result ? { seq: result.seq } : { code: error?.data?.code ?? 'INTERNAL' });
   };
 
   ws.on('open', register);

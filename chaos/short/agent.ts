@@ -57,6 +57,7 @@ const live = async (): Promise<void> => {
       pauseMs: () => (random.chance(0.4) ? random.between(0, 600) : 0),
     });
     await socket.over;
+    for (const work of works.values()) work.waitForSocket();
     await sleep(random.between(10, 250));
   }
 };

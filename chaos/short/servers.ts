@@ -24,6 +24,7 @@ export const createServers = async ({ program, databaseUrl, adminKey, directory 
   const places: (Standing | undefined)[] = [];
   const proxies: FaultProxy[] = [];
   const crashes: string[] = [];
+  const counts = { failedStarts: 0 };
   let starts = 0;
 
   const start = async (place: number): Promise<void> => {
@@ -91,6 +92,7 @@ export const createServers = async ({ program, databaseUrl, adminKey, directory 
 
   return {
     crashes,
+    counts,
     urls: proxies.map(({ port }) => `http://127.0.0.1:${port}`),
     links: () => proxies.flatMap((proxy) => proxy.links()),
     async kill(place: number) {

@@ -13,6 +13,8 @@ export type Work = {
   begin(): void;
   /** The delivery is this connection's; reports up to `lastN` are stored. */
   goOnAt(socket: AgentSocket, lastN: number): void;
+  /** The agent has no connection now. */
+  waitForSocket(): void;
   stop(): void;
 };
 
@@ -116,6 +118,9 @@ export const createWork = ({ task, delivery, seq, canary, write, onOver, onDrop 
       for (const n of [...unanswered.keys()]) if (n <= lastN) unanswered.delete(n);
       for (const report of unanswered.values()) send(report);
       ring();
+    },
+    waitForSocket() {
+      socket = undefined;
     },
     stop() {
       isStopped = true;
