@@ -54,7 +54,10 @@ const readStays = (history: History): Map<string, Stay[]> => {
     let wasLost = false;
     let wasAnswered = false;
     for (const { kind, to, from, actor, payload, xid, atMs } of task.events) {
-      if (kind === 'STATUS') wasAnswered = payload.reason === 'ANSWERED';
+      if (kind === 'STATUS') {
+        wasAnswered = payload.reason === 'ANSWERED';
+        wasLost &&= payload.reason !== 'RETRIED'; // it failed, and begins anew
+      }
       if (kind !== 'DELIVERY') continue;
       if (from === null) {
         const lane = `${task.deliveries.get(payload.number ?? 0)?.agent}/${task.context}`;

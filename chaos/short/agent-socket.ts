@@ -55,9 +55,13 @@ export const connectAgent = (options: Options): AgentSocket => {
   });
   const asked = new Map<string, (answer: Answer) => void>();
   let heardMs = Date.now();
+  let isLeft = false;
   let leave: () => void = () => undefined;
   const over = new Promise<void>((resolve) => {
-    leave = resolve;
+    leave = () => {
+      isLeft = true;
+      resolve();
+    };
   });
   const send = (frame: object): void => {
     if (ws.readyState === WebSocket.OPEN) ws.send(JSON.stringify({ jsonrpc: '2.0', ...frame }));
@@ -83,6 +87,7 @@ export const connectAgent = (options: Options): AgentSocket => {
   const take = ({ id, method, params, result, error }: Frame): void => {
     if (method === 'task.execute' && params) {
       const { task_id: task, delivery, seq } = params;
+      if (isLeft) return; // nobody is there to take it
       write({ at: 'executed', ms: Date.now(), connection, task, delivery });
       send({ id, result: { status: 'accepted' } });
       options.onExecute(socket, { task, delivery, seq });

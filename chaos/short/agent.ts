@@ -71,12 +71,17 @@ const forget = (work: Work): void => {
 const drop = (lingers: boolean): void => {
   const old = socket;
   if (!old) return;
-  if (!lingers) return old.end();
-  const talking = [...works.values()].map(({ task, delivery }) => ({ task, delivery }));
+  if (!lingers) {
+    old.end();
+    return;
+  }
+  const talking = [...works.values()];
   old.leave();
   void (async () => {
     for (let count = 0; count < 10; count += 1) {
-      for (const { task, delivery } of talking.slice(0, 4)) old.talkLate({ task, delivery, canary });
+      // Not of those that wait for an answer: that would tell the hub that they go on without.
+      for (const { task, delivery } of talking.filter((work) => work.isBusy()).slice(0, 4))
+        old.talkLate({ task, delivery, canary });
       await sleep(random.between(30, 150));
     }
     old.end();

@@ -49,7 +49,10 @@ export const checkDeeds = (history: History, deeds: Deed[], report: Report): Cou
 const checkTold = (deed: Deed, told: Extract<Deed['told'], { at: 'ok' }>, { byId }: Index, report: Report): void => {
   const task = byId.get(told.task ?? '');
   const what = `${deed.kind} of ${told.task} was told ${told.state} at seq ${told.seq}`;
-  if (!task || told.seq === undefined) return report('lost', `${what}, and there is no such task`);
+  if (!task || told.seq === undefined) {
+    report('lost', `${what}, and there is no such task`);
+    return;
+  }
   const state = task.events.findLast(({ kind, seq }) => kind === 'STATUS' && seq <= (told.seq ?? 0))?.to;
   if (state !== told.state || told.seq > task.lastSeq)
     report('told', `${what}; the log says ${state}, to ${task.lastSeq}`);

@@ -52,14 +52,17 @@ const streamsOf = (lines: File['lines']): Stream[] => {
 };
 
 const checkCopy = ({ task, after, over, events }: Stream, hashes: string[], report: Report): void => {
-  let expected = after;
-  for (const { seq, hash } of events) {
-    expected += 1;
-    if (seq !== expected) return report('stream', `${task} over ${over}: seq ${seq} came where ${expected} was due`);
-    if (hashes[seq - 1] === undefined) return report('stream', `${task} over ${over}: seq ${seq} is not in the log`);
-    if (hashes[seq - 1] !== hash)
-      return report('copy', `${task} over ${over}: seq ${seq} is another line than in the log`);
-  }
+  const wrong = events.findIndex(({ seq, hash }, index) => seq !== after + 1 + index || hashes[seq - 1] !== hash);
+  const event = events[wrong];
+  if (!event) return;
+  const { seq } = event;
+  const due = after + 1 + wrong;
+  if (seq !== due) report('stream', `${task} over ${over}: seq ${seq} came where ${due} was due`);
+  else
+    report(
+      'copy',
+      `${task} over ${over}: seq ${seq} is ${hashes[seq - 1] === undefined ? 'not' : 'another line'} in the log`,
+    );
 };
 
 const checkEnd = ({ task: id, after, over, ms, events, end }: Stream, task: Task, report: Report): void => {

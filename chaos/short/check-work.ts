@@ -24,7 +24,7 @@ export const checkWork = (task: Task, holders: Holders, report: Report): void =>
       const state = `${current.number} ${current.state}${current.isLost ? ', lost' : ''}`;
       if (said.delivery !== current.number || current.isLost || ['QUEUED', 'ENDED'].includes(current.state))
         fail('fence', event, `is of delivery ${said.delivery}; in force is ${state}`);
-      if (taken && !isHolder(`${id}:${said.delivery}`, said.connection, { taken, holders }))
+      if (taken && !isHolder(`${id}:${said.delivery}`, said.connection, { taken, events, holders }))
         fail('holder', event, `came over connection ${said.connection}, which did not have delivery ${said.delivery}`);
       if (!said.isLate) {
         const before = last?.delivery === said.delivery ? last.n : 0;
@@ -84,19 +84,19 @@ const isScripted = (task: string, { delivery, n }: Said, { kind }: Event): boole
 
 /**
  * Who was told that it has the delivery since `taken`, if anybody was. A resume was committed between the moment in which the
- * connection was made, which is its number, and the moment in which it was told.
+ * connection was made, which is its number, and the moment in which it was told; when there are two, either may be it.
  */
-const isHolder = (
-  name: string,
-  connection: number,
-  { taken, holders }: { taken: Event; holders: Holders },
-): boolean => {
+const isHolder = (name: string, connection: number, { taken, events, holders }: Since): boolean => {
   if (taken.payload.detail !== 'resumed') {
     const told = holders.executed.get(name);
     return told === undefined || told.has(connection);
   }
-  const told =
-    holders.resumed.get(name)?.filter((each) => each.connection <= taken.committedMs && taken.committedMs <= each.ms) ??
-    [];
+  const resumes = events.filter(({ payload }) => payload.detail === 'resumed').map(({ committedMs }) => committedMs);
+  const told = (holders.resumed.get(name) ?? []).filter((each) => {
+    const possible = resumes.filter((ms) => each.connection <= ms && ms <= each.ms);
+    return possible.length === 1 && possible[0] === taken.committedMs;
+  });
   return told.length === 0 || told.some((each) => each.connection === connection);
 };
+
+type Since = { taken: Event; events: Event[]; holders: Holders };

@@ -11,6 +11,8 @@ export type Work = {
   delivery: number;
   lastSeq(): number;
   begin(): void;
+  /** There is something left to do. */
+  isBusy(): boolean;
   /** The delivery is this connection's; reports up to `lastN` are stored. */
   goOnAt(socket: AgentSocket, lastN: number): void;
   /** The agent has no connection now. */
@@ -35,6 +37,7 @@ export const createWork = ({ task, delivery, seq, canary, write, onOver, onDrop 
   let socket: AgentSocket | undefined;
   let lastSeq = seq;
   let isStopped = false;
+  let isBusy = false;
   let ring: () => void = () => undefined;
 
   const send = (report: Report): void => {
@@ -80,17 +83,24 @@ export const createWork = ({ task, delivery, seq, canary, write, onOver, onDrop 
       unanswered.delete(report.n);
       const isOver = report.do === 'end' || (report.do === 'ask' && report.state === 'input-required');
       if (isOver) onOver(work);
-      return ring();
+      ring();
+      return;
     }
-    if (answer.code === undefined) return write({ at: 'unknown', ms, op, why: 'the connection ended' });
-    if (answer.code === 'INTERNAL') write({ at: 'unknown', ms, op, why: 'INTERNAL' });
+    if (answer.code === undefined || answer.code === 'INTERNAL')
+      write({ at: 'unknown', ms, op, why: answer.code ?? 'the connection ended' });
     else write({ at: 'fail', ms, op, code: answer.code });
-    if (at !== socket) return; // the connection was given up; the report is with the new one
-    if (!again.has(answer.code)) return onOver(work);
-    setTimeout(() => at === socket && unanswered.has(report.n) && send(report), 300).unref();
+    if (at !== socket || answer.code === undefined) return; // the connection was given up; the report is with the new one
+    if (!again.has(answer.code)) onOver(work);
+    else setTimeout(() => at === socket && unanswered.has(report.n) && send(report), 300).unref();
   };
 
   const begin = async (): Promise<void> => {
+    isBusy = true;
+    await follow();
+    isBusy = false;
+  };
+
+  const follow = async (): Promise<void> => {
     for (const step of scriptOf(task, delivery)) {
       // What ends a turn is said when all before it is stored.
       const waits = step.do === 'ask' || step.do === 'end' || step.do === 'think';
@@ -113,6 +123,7 @@ export const createWork = ({ task, delivery, seq, canary, write, onOver, onDrop 
     delivery,
     lastSeq: () => lastSeq,
     begin: () => void begin(),
+    isBusy: () => isBusy && !isStopped,
     goOnAt(at, lastN) {
       socket = at;
       for (const n of [...unanswered.keys()]) if (n <= lastN) unanswered.delete(n);
