@@ -59,7 +59,7 @@ export const checkWork = (task: Task, holders: Holders, report: Report): void =>
     if (isAgents && said !== to) fail('never attempted', event, `is ${from} to ${to}; its agent said ${said}`);
     if (payload.reason === 'AGENT_LOST' && task.agent !== 'beta')
       fail('lost work', event, 'failed; its agent’s work is to be handed over again');
-    if (payload.reason === 'TIMEOUT' && !planOf(id).isSilent)
+    if (payload.reason === 'TIMEOUT' && !planOf(id).isSilent && !current.isLost)
       fail('orphan', event, `timed out in delivery ${current.number}; everybody forgot it`);
   }
 };

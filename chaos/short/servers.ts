@@ -48,8 +48,9 @@ export const createServers = async ({ program, databaseUrl, adminKey, directory 
     });
     const standing: Standing = { child, isExpected: false, ended, log };
     places[place] = standing;
+    let isReady = false;
     void ended.then((how) => {
-      if (!standing.isExpected)
+      if (!standing.isExpected && isReady)
         crashes.push(`server ${place} ended by itself: ${how}\n${readFileSync(log, 'utf8').slice(-2_000)}`);
     });
     const port = await new Promise<number | undefined>((resolve) => {
@@ -62,8 +63,16 @@ export const createServers = async ({ program, databaseUrl, adminKey, directory 
       void ended.then(() => resolve(undefined));
       setTimeout(() => resolve(undefined), startWithinMs).unref();
     });
-    if (port === undefined) crashes.push(`server ${place} did not start`);
-    else proxies[place]?.moveTo(port);
+    if (port !== undefined) {
+      isReady = true;
+      proxies[place]?.moveTo(port);
+    } else if (standing.isExpected) return;
+    else if (isAway(log)) {
+      // Whoever looks after a service starts it again.
+      counts.failedStarts += 1;
+      await sleep(250);
+      await start(place);
+    } else crashes.push(`server ${place} did not start\n${readFileSync(log, 'utf8').slice(-2_000)}`);
   };
 
   const end = async (place: number, signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null | undefined> => {
@@ -119,3 +128,6 @@ export const createServers = async ({ program, databaseUrl, adminKey, directory 
 };
 
 export type Servers = Awaited<ReturnType<typeof createServers>>;
+
+/** The last words of a server whose database was taken from it while it started. */
+const isAway = (log: string): boolean => /57P0|starting up|terminat|ECONN|connection/i.test(readFileSync(log, 'utf8'));
