@@ -21,12 +21,13 @@ let lastConnection = 0;
 const live = async (): Promise<void> => {
   for (;;) {
     lastConnection = Math.max(Date.now(), lastConnection + 1);
+    const had = [...works.values()];
     socket = connectAgent({
       url: urls[random.between(0, urls.length - 1)] ?? '',
       agent: self,
       connection: lastConnection,
       isTakeover: random.chance(0.2),
-      resume: [...works.values()].map(({ task, delivery, lastSeq }) => ({
+      resume: had.map(({ task, delivery, lastSeq }) => ({
         task_id: task,
         delivery,
         last_seq: lastSeq(),
@@ -34,7 +35,8 @@ const live = async (): Promise<void> => {
       write: file.write,
       onText: watchCanaries,
       onRegistered: (by, lastN) => {
-        for (const work of works.values()) {
+        for (const work of had) {
+          if (works.get(work.task) !== work) continue; // a new delivery has come since
           const stored = lastN[work.task];
           if (stored === undefined) forget(work);
           else work.goOnAt(by, stored);

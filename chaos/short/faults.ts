@@ -53,7 +53,7 @@ export const breakThings = async (untilMs: number, options: Options): Promise<Co
 
   const network = breakLinks(untilMs, { servers, random });
   while (Date.now() < untilMs) {
-    await sleep(random.between(400, 1_400));
+    await sleep(random.between(300, 1_000));
     if (Date.now() >= crashesAt) {
       if (!database.crash(random.chance(0.5) ? 'backend killed' : 'immediate shutdown')) continue;
       done.crashes += 1;
@@ -63,11 +63,13 @@ export const breakThings = async (untilMs: number, options: Options): Promise<Co
     const free = Array.from({ length: count }, (_, place) => place).filter((place) => !busy.has(place));
     const place = free.length > 1 ? free[random.between(0, free.length - 1)] : undefined; // one always stands
     const dice = random.next();
-    if (dice < 0.36 && place !== undefined) kill(place);
-    else if (dice < 0.58 && place !== undefined) pause(place);
-    else if (dice < 0.64 && place !== undefined) restart(place);
-    else if (dice < 0.74) actors.killAgent();
-    else if (dice < 0.82) {
+    if (dice < 0.45 && place !== undefined) kill(place);
+    else if (dice < 0.65 && place !== undefined) pause(place);
+    else if (dice < 0.7 && place !== undefined) restart(place);
+    else if (dice >= 0.7 && dice < 0.78) actors.killAgent();
+    else if (dice < 0.78)
+      continue; // all are busy
+    else if (dice < 0.86) {
       const { rowCount } = await client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'baton%'`,
       );
