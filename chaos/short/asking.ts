@@ -4,7 +4,7 @@ import type { Invoked, Line } from './record.ts';
 
 // Questions and mutations over HTTP, to any of the servers. An answer that does not come, or that says nothing, is unknown.
 
-export type Told = { id: string; state: string; seq: number } | { code: string } | undefined;
+type Told = { id: string; state: string; seq: number } | { code: string } | undefined;
 export type Ask = (deed: Omit<Invoked, 'at' | 'ms' | 'op'>, document: string, variables: object) => Promise<Told>;
 
 type Options = {

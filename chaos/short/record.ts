@@ -36,13 +36,13 @@ export type Seen =
   /** complete: by the hub. refused: with a code. broken: the connection. left: by the client. open: still, at the very end. */
   | { at: 'complete' | 'refused' | 'broken' | 'left' | 'open'; ms: number; stream: string; code?: string };
 
-export type Worked =
+type Worked =
   | { at: 'registered'; ms: number; connection: number; resumed: Holding[] }
   | { at: 'executed'; ms: number; connection: number; task: string; delivery: number }
   | { at: 'refusal'; ms: number; connection: number; code: string }
   | { at: 'crash'; ms: number; task: string };
 
-export type Holding = { task: string; delivery: number; lastN: number };
+type Holding = { task: string; delivery: number; lastN: number };
 
 /** Strings of a network that appeared in what somebody received. */
 export type Canaries = { at: 'canaries'; ms: number; found: string[] };

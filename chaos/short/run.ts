@@ -10,6 +10,7 @@ import { createRandom } from '../random.ts';
 import { judge } from '../verdict.ts';
 import { createActors } from './actors.ts';
 import { type Bug, breakDatabase, breakProgram } from './bugs.ts';
+import { buildIfOld } from './build.ts';
 import { check } from './checker.ts';
 import { breakThings } from './faults.ts';
 import { createServers } from './servers.ts';
@@ -33,6 +34,7 @@ export const runShort = async ({ seconds, seed, bug, isCalm, keeps }: Options): 
       if (keeps) console.log(`The actors' files and the servers' logs are in ${directory}`);
       else await rm(directory, { recursive: true, force: true });
     });
+    buildIfOld();
     const { program, remove } = breakProgram(bug);
     defer(remove);
     const database = await startDatabase();

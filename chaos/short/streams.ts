@@ -4,8 +4,8 @@ import { type EventCopy, eventFields } from './copy.ts';
 
 // The two ways to follow a task. Each ends in one of three ways, and only the hub says that a stream is complete.
 
-export type End = { at: 'complete' } | { at: 'refused'; code: string } | { at: 'broken' };
-export type Listener = { onEvent: (event: EventCopy) => void; onText: (text: string) => void; signal: AbortSignal };
+type End = { at: 'complete' } | { at: 'refused'; code: string } | { at: 'broken' };
+type Listener = { onEvent: (event: EventCopy) => void; onText: (text: string) => void; signal: AbortSignal };
 export type Follow = (variables: { task: string; after: number }, listener: Listener) => Promise<End>;
 
 const query = `subscription Follow($task: ID!, $after: Int!) { taskEvents(taskId: $task, after: $after) { ${eventFields} } }`;
