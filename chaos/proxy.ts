@@ -1,54 +1,49 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { createLink, type Link } from './link.ts';
 
-// Between the instances and Postgres. Cutting here loses answers that Postgres has sent: what was committed and what was
-// not looks the same from the other end. (A backend that is terminated still sends the answer to what it committed.)
+// Stands between those who talk, and breaks what they say. In front of Postgres, cutting loses answers that it has sent: what
+// was committed and what was not looks the same from the other end. (A backend that is terminated still sends the answer
+// to what it committed.)
 
 export type FaultProxy = {
   port: number;
+  /** The connections that are open now. */
+  links(): Link[];
+  /** Who is behind it from now on. */
+  moveTo(port: number): void;
   /** Answers are swallowed for a while, then every connection breaks. Returns how many. */
   cut(swallowMs: number): Promise<number>;
   stop(): Promise<void>;
 };
 
 export const startProxy = async (upstream: { host: string; port: number }): Promise<FaultProxy> => {
-  const links = new Set<{ isMute: boolean; end(): void }>();
+  const links = new Set<Link>();
+  let { port: behind } = upstream;
   const server = createServer((client) => {
-    const database = connect(upstream);
-    const link = { isMute: false, end };
-    function end() {
-      client.destroy();
-      database.destroy();
-      links.delete(link);
-    }
+    const link = createLink(client, connect({ host: upstream.host, port: behind }), () => links.delete(link));
     links.add(link);
-    for (const socket of [client, database]) socket.setNoDelay().on('error', end).on('close', end);
-    pass(client, database, () => false);
-    pass(database, client, () => link.isMute);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
+    links: () => [...links],
+    moveTo(port) {
+      behind = port;
+    },
     async cut(swallowMs) {
       const victims = [...links];
-      for (const link of victims) link.isMute = true;
+      for (const link of victims) link.swallowAnswers();
       await new Promise((resolve) => setTimeout(resolve, swallowMs));
-      for (const link of victims) link.end();
+      for (const link of victims) link.cut();
       return victims.length;
     },
     async stop() {
       const closed = once(server, 'close');
       server.close();
-      for (const link of links) link.end();
+      for (const link of links) link.cut();
       await closed;
     },
   };
-};
-
-const pass = (from: Socket, to: Socket, isMute: () => boolean): void => {
-  from.on('data', (data) => {
-    if (!isMute() && !to.write(data)) from.pause();
-  });
-  to.on('drain', () => from.resume());
 };

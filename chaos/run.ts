@@ -1,14 +1,16 @@
 import { parseArgs } from 'node:util';
 import { runCore } from './core/run.ts';
-import { type Bug, bugs } from './core/world.ts';
+import { bugs as coreBugs } from './core/world.ts';
+import { bugs as shortBugs } from './short/bugs.ts';
+import { runShort } from './short/run.ts';
 
-// npm run chaos -- core [--seconds 60] [--seed 1] [--bug NAME] [--calm] [--no-reassign] [--keep]
+// npm run chaos -- core|short [--seconds 60|120] [--seed 1] [--bug NAME] [--calm] [--no-reassign] [--keep]
 // Exit 0: no violations. 1: violations. 2: inconclusive, too little happened. 3: the run itself failed.
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    seconds: { type: 'string', default: '60' },
+    seconds: { type: 'string' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     bug: { type: 'string' },
     calm: { type: 'boolean', default: false },
@@ -16,24 +18,25 @@ const { values, positionals } = parseArgs({
     keep: { type: 'boolean', default: false },
   },
 });
-const [seconds, seed] = [Number(values.seconds), Number(values.seed)];
-const bug = bugs.find((name) => name === values.bug) as Bug | undefined;
+const [kind] = positionals;
+const seconds = Number(values.seconds ?? (kind === 'core' ? 60 : 120));
+const seed = Number(values.seed);
+const shared = { seconds, seed, isCalm: values.calm, keeps: values.keep };
+const coreBug = coreBugs.find((name) => name === values.bug);
+const shortBug = shortBugs.find((name) => name === values.bug);
+const isRightBug = !values.bug || (kind === 'core' ? coreBug : shortBug);
 const isUsable =
-  positionals[0] === 'core' && seconds > 0 && seconds <= 600 && Number.isInteger(seed) && (!values.bug || bug);
+  (kind === 'core' || kind === 'short') && seconds > 0 && seconds <= 600 && Number.isInteger(seed) && isRightBug;
 if (!isUsable) {
-  console.error(
-    `Usage: npm run chaos -- core [--seconds 60] [--seed 1] [--bug ${bugs.join('|')}] [--calm] [--no-reassign] [--keep]`,
-  );
+  console.error(`Usage: npm run chaos -- core [--seconds 60] [--seed 1] [--bug ${coreBugs.join('|')}] [--calm] [--no-reassign] [--keep]
+       npm run chaos -- short [--seconds 120] [--seed 1] [--bug ${shortBugs.join('|')}] [--calm] [--keep]`);
   process.exit(3);
 }
-process.exitCode = await runCore({
-  seconds,
-  seed,
-  bug,
-  isCalm: values.calm,
-  reassigns: !values['no-reassign'],
-  keeps: values.keep,
-}).catch((error) => {
+const run =
+  kind === 'core'
+    ? runCore({ ...shared, bug: coreBug, reassigns: !values['no-reassign'] })
+    : runShort({ ...shared, bug: shortBug });
+process.exitCode = await run.catch((error) => {
   console.error(error);
   return 3;
 });

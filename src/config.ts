@@ -83,6 +83,11 @@ export const settings = {
     meaning: 'A connection that shows no sign of life for so long is considered dead.',
     check: wholeNumber(5, 3_600),
   },
+  BATON_LEASE_SECONDS: {
+    default: '10',
+    meaning: 'An instance that has not renewed its lease for so long is considered dead; its work goes to the others.',
+    check: wholeNumber(2, 60),
+  },
   BATON_WAKE_UPS: {
     default: 'on',
     meaning: 'Instances tell each other at once when something changed. `off`: each looks once a second.',
@@ -118,6 +123,7 @@ export type Config = {
   jwt: JwtConfig | undefined;
   waitSeconds: number;
   heartbeatSeconds: number;
+  leaseSeconds: number;
   hasWakeUps: boolean;
   logLevel: (typeof logLevels)[number];
   /** Variables that look like ours and are not: most likely misspelt. */
@@ -145,6 +151,7 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
     jwt: jwtOf(data),
     waitSeconds: data.BATON_WAIT_SECONDS,
     heartbeatSeconds: data.BATON_HEARTBEAT_SECONDS,
+    leaseSeconds: data.BATON_LEASE_SECONDS,
     hasWakeUps: data.BATON_WAKE_UPS === 'on',
     logLevel: data.BATON_LOG_LEVEL,
     unknownSettings: Object.keys(env).filter((name) => name.startsWith('BATON_') && !(name in settings)),

@@ -50,7 +50,6 @@ export type Rooms = {
 
 type Options = { url: string; database: Database; config: Config; version: string; log: Log };
 
-const leaseSeconds = 10;
 const times = { placeSeconds: 15, inputSeconds: 7 * 86_400, defaultTtlSeconds: 3_600 };
 
 export const openRooms = async ({ url, database, config, version, log }: Options): Promise<Rooms> => {
@@ -85,7 +84,7 @@ export const openRooms = async ({ url, database, config, version, log }: Options
   const authentication = createAuthentication({ store: authenticationStore, readJwt });
   const openPasses = createOpenPasses(authenticationStore.findEnded);
 
-  const { heartbeatSeconds, waitSeconds } = config;
+  const { heartbeatSeconds, leaseSeconds, waitSeconds } = config;
   const { authenticate } = authentication;
   const presence = createPresence(pool);
   const hub = createHub({

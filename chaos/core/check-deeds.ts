@@ -1,4 +1,4 @@
-import { followDelivery } from './check-deliveries.ts';
+import { followDelivery } from './check-chain.ts';
 import { checkMoment, slackMs } from './check-moment.ts';
 import { checkSaid } from './check-said.ts';
 import { isTerminal } from './check-tasks.ts';

@@ -17,7 +17,8 @@ type Stay = {
   keepsPlace: boolean;
 };
 
-export const checkLanes = (history: History, report: Report): Counters => {
+/** `placeSeconds`: how long a place stays taken after others ended its delivery; 0: agents confirm, and it may be free at once. */
+export const checkLanes = (history: History, report: Report, placeSeconds = timing.placeSeconds): Counters => {
   const lanes = readStays(history);
   let taken = 0;
   for (const [lane, stays] of lanes) {
@@ -30,7 +31,7 @@ export const checkLanes = (history: History, report: Report): Counters => {
         report('lane', `${lane}: ${other.task}:${other.number} was taken while ${name} was at work`);
       }
       const next = took[index + 1];
-      if (next && stay.keepsPlace && next.takenMs < stay.endedMs + timing.placeSeconds * 1_000 - 1)
+      if (next && stay.keepsPlace && next.takenMs < stay.endedMs + placeSeconds * 1_000 - 1)
         report(
           'place',
           `${lane}: ${next.task}:${next.number} was taken (transaction ${next.taken}) ${next.takenMs - stay.endedMs} ms after ${name} ended (${stay.ended})`,
@@ -53,7 +54,10 @@ const readStays = (history: History): Map<string, Stay[]> => {
     let wasLost = false;
     let wasAnswered = false;
     for (const { kind, to, from, actor, payload, xid, atMs } of task.events) {
-      if (kind === 'STATUS') wasAnswered = payload.reason === 'ANSWERED';
+      if (kind === 'STATUS') {
+        wasAnswered = payload.reason === 'ANSWERED';
+        wasLost &&= payload.reason !== 'RETRIED'; // it failed, and begins anew
+      }
       if (kind !== 'DELIVERY') continue;
       if (from === null) {
         const lane = `${task.deliveries.get(payload.number ?? 0)?.agent}/${task.context}`;

@@ -1,4 +1,4 @@
-import { followDelivery } from './check-deliveries.ts';
+import { followDelivery } from './check-chain.ts';
 import type { Report } from './checker.ts';
 import type { Task } from './history.ts';
 import { scriptOf } from './script.ts';

@@ -1,3 +1,4 @@
+import { checkChain } from './check-chain.ts';
 import { checkDeliveries } from './check-deliveries.ts';
 import { checkOutput } from './check-output.ts';
 import type { Counters, Report } from './checker.ts';
@@ -25,6 +26,7 @@ export const checkTasks = (history: History, report: Report): Counters => {
   for (const task of history.values()) {
     checkNumbers(task, report);
     checkStates(task, report);
+    checkChain(task, report);
     checkDeliveries(task, report);
     checkOutput(task, report);
     counters.events += task.events.length;
@@ -36,7 +38,7 @@ export const checkTasks = (history: History, report: Report): Counters => {
   return counters;
 };
 
-const checkNumbers = ({ key, events, lastSeq }: Task, report: Report): void => {
+export const checkNumbers = ({ key, events, lastSeq }: Task, report: Report): void => {
   events.forEach(({ seq, xid }, index) => {
     if (seq !== index + 1) report('seq', `${key}: line ${index + 1} has seq ${seq}`);
     if (xid === null) report('feed', `${key}: seq ${seq} is in no line of the feed`);
@@ -44,7 +46,7 @@ const checkNumbers = ({ key, events, lastSeq }: Task, report: Report): void => {
   if (lastSeq !== events.length) report('seq', `${key}: last_seq is ${lastSeq}, the log has ${events.length} lines`);
 };
 
-const checkStates = ({ key, events, state, run }: Task, report: Report): void => {
+export const checkStates = ({ key, events, state, run }: Task, report: Report): void => {
   let now: string | null = null;
   let runs = 0;
   for (const { seq, kind, from, to } of events) {

@@ -18,7 +18,9 @@ export type Event = {
     parts?: { text?: string }[];
     append?: boolean;
     lastChunk?: boolean;
-    message?: { id: string; author: string; parts: { text?: string }[] };
+    messageId?: string;
+    artifactId?: string;
+    message?: { id: string; author: string; kind: string; parts: { text?: string }[] };
   };
   xid: number;
   committedMs: number;
@@ -28,6 +30,10 @@ type Delivery = { number: number; agent: string; state: string; outcome: string 
 
 export type Task = {
   key: string;
+  /** As its requester and its agent know it. */
+  id: string;
+  network: string;
+  agent: string;
   context: string;
   state: string;
   run: number;
@@ -45,11 +51,14 @@ export type History = Map<string, Task>;
 export const readHistory = async (client: Reader): Promise<History> => {
   const history: History = new Map();
   const tasks = await client.query(
-    'select key, context_key, state, run, last_seq, delivery, delivery_state, holder from task order by created_at, key',
+    'select key, id, network_id, agent_name, context_key, state, run, last_seq, delivery, delivery_state, holder from task order by created_at, key',
   );
   for (const row of tasks.rows)
     history.set(row.key, {
       key: row.key,
+      id: row.id,
+      network: row.network_id,
+      agent: row.agent_name,
       context: row.context_key,
       state: row.state,
       run: row.run,

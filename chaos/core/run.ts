@@ -7,11 +7,12 @@ import { createPatientClient, type Reader } from '../patient-client.ts';
 import { startDatabase } from '../postgres.ts';
 import { startProxy } from '../proxy.ts';
 import { createRandom } from '../random.ts';
+import { judge } from '../verdict.ts';
 import { breakFlush } from './bugs.ts';
 import { check } from './checker.ts';
 import { breakThings } from './faults.ts';
 import { createInstances } from './instances.ts';
-import { judge } from './verdict.ts';
+import { tables } from './verdict.ts';
 import { type Bug, timing } from './world.ts';
 
 // Two servers and their database, broken again and again under load; then the checker.
@@ -70,7 +71,7 @@ export const runCore = async ({ seconds, seed, bug, isCalm, reassigns, keeps }: 
     await sleep(1_500); // the backends that ended have told their statistics
     const { violations, counters } = await check(client, directory);
     for (const what of instances.crashes) violations.push({ rule: 'process', what });
-    return judge({ seconds, faults, counters: { ...counters, drainedMs }, violations });
+    return judge({ seconds, faults, counters: { ...counters, drainedMs }, violations }, tables);
   } finally {
     for (const ending of endings) await ending();
   }
