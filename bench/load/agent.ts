@@ -10,7 +10,13 @@ export type BareAgent = {
   end(): void;
 };
 
-type Options = { url: string; name: string; token: string; onTask: (task: string) => void; onProblem: (what: string) => void };
+type Options = {
+  url: string;
+  name: string;
+  token: string;
+  onTask: (task: string, context: string) => void;
+  onProblem: (what: string) => void;
+};
 
 const idLength = 36;
 const blank = 'x'.repeat(idLength);
@@ -46,7 +52,7 @@ export const openAgent = async ({ url, name, token, onTask, onProblem }: Options
       if (method === 'task.execute') {
         socket.send(`{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{}}`);
         if (params.delivery !== 1) onProblem(`${params.task_id} came as delivery ${params.delivery}`);
-        onTask(params.task_id);
+        onTask(params.task_id, params.context_id);
       } else if (result?.registered) onRegistered();
       else if (error || method === 'error' || method === 'task.cancel') onProblem(payload.toString());
     },
@@ -57,12 +63,12 @@ export const openAgent = async ({ url, name, token, onTask, onProblem }: Options
   return {
     stream(task, from, to) {
       const frames = Buffer.from(chunkFrames(to).subarray((from - 1) * width, to * width));
-      for (let at = idAt; at < frames.length; at += width) frames.latin1Write(task, at, idLength);
+      for (let at = idAt; at < frames.length; at += width) frames.write(task, at, 'latin1');
       socket.write(frames);
     },
     complete(task) {
       const frame = Buffer.from(completeFrame);
-      frame.latin1Write(task, idAtComplete, idLength);
+      frame.write(task, idAtComplete, 'latin1');
       socket.write(frame);
     },
     end: () => socket.end(),

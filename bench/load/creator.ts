@@ -3,9 +3,7 @@ import { openHttp, textOf } from './http.ts';
 /** Asks for work over HTTP, as any client would. */
 export type Creator = { create(order: { agent: string; context: string }): Promise<string>; end(): void };
 
-const sendMessage = JSON.stringify(
-  'mutation ($input: SendMessageInput!) { sendMessage(input: $input) { id } }',
-);
+const sendMessage = JSON.stringify('mutation ($input: SendMessageInput!) { sendMessage(input: $input) { id } }');
 
 export const openCreator = (url: string, key: string): Creator => {
   const http = openHttp(url);

@@ -81,7 +81,7 @@ export const openFrameSocket = async ({
       if (end < 0) return;
       socket.off('data', onHead);
       const head = rest.subarray(0, end).toString();
-      if (!head.startsWith('HTTP/1.1 101')) return reject(new Error(`${url} answered ${head.split('\r\n')[0]}`));
+      if (!head.startsWith('HTTP/1.1 101')) throw new Error(`${url} answered ${head.split('\r\n')[0]}`); // the child fails, and says so
       const first = rest.subarray(end + 4);
       rest = Buffer.alloc(0);
       socket.on('data', read);

@@ -1,3 +1,5 @@
+import type { Ground } from '../ground.ts';
+
 /** What every contender does in a round: tasks in flight, each created, taken, streamed into and completed. */
 export type Plan = {
   chunksPerTask: number;
@@ -24,9 +26,6 @@ export type Contender = {
   close(): Promise<void>;
 };
 
-/** Rows that are there before the first round. One context for each task in flight. */
-export type Ground = { network: string; user: string; agent: string; contexts: string[] };
-
 export type ContenderName = 'ours' | 'prisma' | 'statement' | 'unnest';
 
 export type Told =
@@ -38,6 +37,3 @@ export type Heard =
   | { kind: 'measured'; measured: Measured }
   | { kind: 'done'; written: Written }
   | { kind: 'failed'; message: string };
-
-/** About 20 bytes, and its place in the stream first, so that order can be checked. */
-export const chunkText = (n: number): string => `${String(n).padStart(6, '0')} and some words`;

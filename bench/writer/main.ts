@@ -1,4 +1,5 @@
-import type { Contender, ContenderName, Ground, Heard, Told } from './contender.ts';
+import type { Ground } from '../ground.ts';
+import type { Contender, ContenderName, Heard, Told } from './contender.ts';
 import { openOurs } from './ours.ts';
 import { openPrisma } from './prisma.ts';
 import { openStatement } from './statement.ts';

@@ -3,7 +3,8 @@ import type { Clock } from '../../src/core/decide.ts';
 import { createWriter } from '../../src/core/writer.ts';
 import { createLog } from '../../src/log.ts';
 import { openLogStore } from '../../src/store/log-store.ts';
-import type { Contender, Ground } from './contender.ts';
+import type { Ground } from '../ground.ts';
+import type { Contender } from './contender.ts';
 import { createStreaming } from './stream.ts';
 
 /** The hub's writer on its own store: what a hub does between the socket of the agent and those of the readers. */
