@@ -33,6 +33,8 @@ export type Stage = {
   database: BenchDatabase;
   bundle(entry: string): Promise<string>;
   open(name: ServerName, size: Size): Promise<Actor>;
+  /** Plans made on empty tables are made again, as on a server that has run for a while. */
+  settle(): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -41,6 +43,7 @@ type Size = { agents: number; contexts: number; nodeOptions?: string[] };
 export const openStage = async ({ say, signal }: Asked): Promise<Stage> => {
   const database = await startDatabase(signal);
   const closing: (() => Promise<void>)[] = [];
+  const made: BenchDatabase['query'][] = [];
   const bundles = new Map<string, Promise<Bundle>>();
   const stop = async (): Promise<void> => {
     for (const close of closing.toReversed()) await close();
@@ -61,6 +64,7 @@ export const openStage = async ({ say, signal }: Asked): Promise<Stage> => {
   const openServer = async (name: ServerName, { agents, contexts, nodeOptions }: Size) => {
     const isA2a = name.startsWith('a2a');
     const own = await database.another(name.replaceAll('-', '_'), !isA2a);
+    made.push(own.query);
     if (name === 'ours') {
       const hub = await startHub(await buildHub(), own.url, nodeOptions);
       closing.push(hub.stop);
@@ -78,6 +82,10 @@ export const openStage = async ({ say, signal }: Asked): Promise<Stage> => {
     return { pid: peer.pid, query: own.query, target };
   };
 
+  const settle = async (): Promise<void> => {
+    await Promise.all(made.map((query) => query('vacuum analyze')));
+  };
+
   const open: Stage['open'] = async (name, size) => {
     signal.throwIfAborted();
     const { pid, query, target } = await openServer(name, size);
@@ -92,7 +100,7 @@ export const openStage = async ({ say, signal }: Asked): Promise<Stage> => {
     const durability = `PostgreSQL ${version}, fsync ${fsync}, synchronous_commit ${synchronousCommit}`;
     if (fsync !== 'on' || synchronousCommit !== 'on') throw new Error(`Not durable: ${durability}`);
     say(durability);
-    return { durability, settings: database.settings, database, bundle: bundled, open, stop };
+    return { durability, settings: database.settings, database, bundle: bundled, open, settle, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -5,6 +5,9 @@ export type Plan = {
   chunksPerTask: number;
   /** No task begins after this. */
   lastBeginMs: number;
+  /** For the limit: commands in a batch, and how many chunks it writes in a round. */
+  perFlush?: number;
+  chunksInAll?: number;
 };
 
 /** Tasks with the chunks that were acknowledged: all of this must be in the database. */
@@ -26,7 +29,7 @@ export type Contender = {
   close(): Promise<void>;
 };
 
-export type ContenderName = 'ours' | 'prisma' | 'statement' | 'unnest';
+export type ContenderName = 'ours' | 'prisma' | 'statement' | 'unnest' | 'limit';
 
 export type Told =
   | { kind: 'open'; contender: ContenderName; url: string; ground: Ground }

@@ -1,5 +1,6 @@
 import type { Ground } from '../ground.ts';
 import type { Contender, ContenderName, Heard, Told } from './contender.ts';
+import { openLimit } from './limit.ts';
 import { openOurs } from './ours.ts';
 import { openPrisma } from './prisma.ts';
 import { openStatement } from './statement.ts';
@@ -12,6 +13,7 @@ const open: Record<ContenderName, (url: string, ground: Ground) => Contender | P
   prisma: openPrisma,
   statement: openStatement,
   unnest: openUnnest,
+  limit: openLimit,
 };
 
 let contender: Contender | undefined;
