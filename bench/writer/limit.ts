@@ -24,6 +24,7 @@ export const openLimit = (url: string, ground: Ground): Contender => {
   const record = async (plan: Plan) => {
     const statements: { client: pg.Client; statement: Statement }[] = [];
     const keep = async function (this: pg.Client, statement: Statement) {
+      if (statement.name !== 'flush') throw new Error(`The writer would also send ${statement.text}`);
       statements.push({ client: this, statement });
       return { rows: [{ missed: [] }] };
     };
@@ -76,8 +77,10 @@ function* batchesOf(
       const { key, create, acknowledge, chunk, complete } = benchTask({ ground, holder, context });
       written.push({ key, chunks: chunksPerTask });
       const chunks = Array.from({ length: chunksPerTask }, (_, index) => chunk(index + 1, chunkText(index + 1)));
-      return [create, acknowledge, ...chunks, complete(chunksPerTask + 1)];
+      return { create, reports: [acknowledge, ...chunks, complete(chunksPerTask + 1)] };
     });
-    for (let at = 0; at < chunksPerTask + 3; at += share) yield lives.flatMap((life) => life.slice(at, at + share));
+    yield lives.map(({ create }) => create); // nobody reports on a task before it is there
+    for (let at = 0; at < chunksPerTask + 2; at += share)
+      yield lives.flatMap(({ reports }) => reports.slice(at, at + share));
   }
 }
