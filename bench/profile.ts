@@ -1,7 +1,7 @@
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findHubLoss } from './lifecycle/check.ts';
-import { type CpuProfile, hottest } from './profile/hottest.ts';
+import { byRoom, type CpuProfile, hottest } from './profile/hottest.ts';
 import type { Answered, Asked } from './run.ts';
 import { openStage } from './stage.ts';
 import { formatNumber, formatTable } from './table.ts';
@@ -39,25 +39,41 @@ export const profile = async ({ say, signal }: Asked): Promise<Answered> => {
   await rename(join(directory, made), file);
   await rm(directory, { recursive: true });
 
-  const all = await hottest(JSON.parse(await readFile(file, 'utf8')) as CpuProfile);
-  const rows = all.functions
-    .slice(0, shown)
-    .map(({ name, at, selfUs }) => [
-      `${name}  ${at}`,
-      formatNumber(selfUs / 1_000),
-      `${((100 * selfUs) / all.busyUs).toFixed(1)} %`,
-      formatNumber(selfUs / chunks),
-    ]);
-  const table = formatTable(['function', 'self ms', 'of busy', 'µs/chunk'], rows);
+  const taken = JSON.parse(await readFile(file, 'utf8')) as CpuProfile;
+  const all = await hottest(taken);
+  const rooms = await byRoom(taken);
+  const cost = (selfUs: number) => [
+    formatNumber(selfUs / 1_000),
+    `${((100 * selfUs) / all.busyUs).toFixed(1)} %`,
+    formatNumber(selfUs / chunks),
+  ];
+  const units = ['self ms', 'of busy', 'µs/chunk'];
+  const table = formatTable(
+    ['function', ...units],
+    all.functions.slice(0, shown).map(({ name, at, selfUs }) => [`${name}  ${at}`, ...cost(selfUs)]),
+  );
+  const roomTable = formatTable(
+    ['where', ...units],
+    rooms.slice(0, 20).map(({ room, selfUs }) => [room, ...cost(selfUs)]),
+  );
   return {
     table: [
       stage.durability,
       table,
       '',
+      roomTable,
+      '',
       `${formatNumber(all.busyUs / 1_000)} ms busy, start and warm-up included, for ${formatNumber(chunks)} chunks; load ${file} to see the flame graph`,
       ...losses.map((loss) => `LOST: ${loss}`),
     ].join('\n'),
-    result: { settings: stage.settings, chunks, busyUs: all.busyUs, functions: all.functions.slice(0, 100), losses },
+    result: {
+      settings: stage.settings,
+      chunks,
+      busyUs: all.busyUs,
+      rooms,
+      functions: all.functions.slice(0, 100),
+      losses,
+    },
     isSound: losses.length === 0,
   };
 };

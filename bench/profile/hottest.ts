@@ -4,10 +4,45 @@ import { fileURLToPath } from 'node:url';
 
 /** What V8 writes, as far as it is needed. */
 export type CpuProfile = {
-  nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number; columnNumber: number } }[];
+  nodes: {
+    id: number;
+    children?: number[];
+    callFrame: { functionName: string; url: string; lineNumber: number; columnNumber: number };
+  }[];
   samples: number[];
   timeDeltas: number[];
 };
+
+/** Self time by where the code lives. What Node does itself counts for who called it. */
+export const byRoom = async (profile: CpuProfile): Promise<{ room: string; selfUs: number }[]> => {
+  const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
+  const parents = new Map(
+    profile.nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)),
+  );
+  const spent = new Map<number, number>();
+  for (const [index, id] of profile.samples.entries())
+    spent.set(id, (spent.get(id) ?? 0) + (profile.timeDeltas[index] ?? 0));
+  const maps = new Map<string, SourceMap | undefined>();
+  const rooms = new Map<string, number>();
+  for (const [id, selfUs] of spent) {
+    let node = nodes.get(id);
+    if (!node || isIdle(node.callFrame.functionName)) continue;
+    const isGarbage = node.callFrame.functionName === '(garbage collector)';
+    while (node && !node.callFrame.url.startsWith('file:')) node = nodes.get(parents.get(node.id) ?? -1);
+    const url = node?.callFrame.url ?? '';
+    if (!maps.has(url)) maps.set(url, await mapOf(url));
+    const room = isGarbage
+      ? 'garbage collection'
+      : node
+        ? roomOf(placeOf(node.callFrame, maps.get(url)))
+        : 'Node itself';
+    rooms.set(room, (rooms.get(room) ?? 0) + selfUs);
+  }
+  return [...rooms].map(([room, selfUs]) => ({ room, selfUs })).sort((one, other) => other.selfUs - one.selfUs);
+};
+
+const roomOf = (place: string): string =>
+  /^src\/[^/]+/.exec(place)?.[0] ?? /^(@[^/]+\/)?[^/:]+/.exec(place)?.[0] ?? place;
 
 type Hot = { name: string; at: string; selfUs: number };
 
