@@ -8,7 +8,7 @@ import { countFlushes, findA2aLoss, findHubLoss } from './check.ts';
 import type { Round } from './report.ts';
 
 /** A round's figures; `lost` says why it has none. */
-export type Run = { round: Round; lost: string | undefined /** Commands in one commit. */; perFlush?: number };
+type Run = { round: Round; lost: string | undefined /** Commands in one commit. */; perFlush?: number };
 export type Contender = (plan: LifecyclePlan) => Promise<Run>;
 
 const crowd = { agents: 8, contexts: 256 };

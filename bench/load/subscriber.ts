@@ -9,7 +9,7 @@ export type Subscriber = {
   end(): void;
 };
 
-export const taskEvents =
+const taskEvents =
   'subscription ($id: ID!) { taskEvents(taskId: $id) { seq ... on ArtifactEvent { parts { text } } ... on StatusEvent { to } } }';
 
 const complete = Buffer.from('"type":"complete"');
