@@ -18,7 +18,7 @@ import { formatNumber, formatSpread } from './table.ts';
 
 const inFlight = 64;
 const roundMs = 2_000;
-const lastRoundBeginsMs = 225_000;
+const lastRoundBeginsMs = 235_000;
 
 type SideName = 'ours' | 'a2a-postgres' | 'a2a-memory' | 'plain' | 'limit';
 const sides: { name: SideName; label: string }[] = [
@@ -32,11 +32,12 @@ const sides: { name: SideName; label: string }[] = [
 // The A2A SDK saves the whole task with every chunk, so 64 long tasks at once would take it minutes: it gets fewer. It is
 // bound by CPU, not by waiting: fewer at once cost it no throughput.
 const sections = [
-  { chunksPerTask: 100, rounds: 7, fewer: { 'a2a-postgres': 16, 'a2a-memory': 32 } },
-  { chunksPerTask: 10, rounds: 5, fewer: {} },
-  { chunksPerTask: 500, rounds: 5, fewer: { 'a2a-postgres': 4, 'a2a-memory': 4 } },
-] satisfies { chunksPerTask: number; rounds: number; fewer: Partial<Record<SideName, number>> }[];
-const flatness = { long: 1_000, short: 10, rounds: 3 };
+  { chunksPerTask: 100, fewer: { 'a2a-postgres': 16, 'a2a-memory': 32 } },
+  { chunksPerTask: 10, fewer: {} },
+  { chunksPerTask: 500, fewer: { 'a2a-postgres': 4, 'a2a-memory': 4 } },
+] satisfies { chunksPerTask: number; fewer: Partial<Record<SideName, number>> }[];
+const rounds = 7;
+const flatness = { long: 1_000, short: 10, rounds: 2 };
 
 export const lifecycle = async ({ say, signal }: Asked): Promise<Answered> => {
   const begun = performance.now();
@@ -50,7 +51,7 @@ export const lifecycle = async ({ say, signal }: Asked): Promise<Answered> => {
     chunksPerTask,
     inFlight: fewer[name] ?? inFlight,
     lastBeginMs: name === 'a2a-postgres' && chunksPerTask >= 100 ? 0 : roundMs,
-    window: name === 'plain' ? 8 : 50, // it writes a task's chunks one by one: what waits more only takes longer to end
+    window: name === 'plain' ? 2 : 50, // it writes a task's chunks one by one: what waits more only takes longer to end
     isCutShort: name === 'plain',
   });
   const run = async (contender: Contender, name: SideName, plan: LifecyclePlan): Promise<Round | undefined> => {
@@ -81,17 +82,16 @@ export const lifecycle = async ({ say, signal }: Asked): Promise<Answered> => {
       await contenders[name]({ ...planFor(name, 100, sections[0]?.fewer ?? {}), lastBeginMs: roundMs / 2 });
     await stage.settle();
 
-    const measured: Section[] = [];
-    for (const { chunksPerTask, rounds, fewer } of sections) {
-      const section: Section = { chunksPerTask, rounds: {}, inFlight: {} };
-      for (const { name } of sides) section.inFlight[name] = planFor(name, chunksPerTask, fewer).inFlight;
-      for (let round = 0; round < rounds; round++)
-        for (const { name } of round % 2 === 0 ? sides : sides.toReversed()) {
-          const done = await run(contenders[name], name, planFor(name, chunksPerTask, fewer));
-          section.rounds[name] = [...(section.rounds[name] ?? []), done];
-        }
-      measured.push(section);
-    }
+    const measured: Section[] = sections.map(({ chunksPerTask, fewer }) => ({
+      chunksPerTask,
+      rounds: Object.fromEntries(sides.map(({ name }) => [name, []])),
+      inFlight: Object.fromEntries(sides.map(({ name }) => [name, planFor(name, chunksPerTask, fewer).inFlight])),
+    }));
+    // All lengths in turn, so that none goes without when it gets late.
+    for (let round = 0; round < rounds; round++)
+      for (const [index, { chunksPerTask, fewer }] of sections.entries())
+        for (const { name } of round % 2 === 0 ? sides : sides.toReversed())
+          measured[index]?.rounds[name]?.push(await run(contenders[name], name, planFor(name, chunksPerTask, fewer)));
     const { long, short } = flatness;
     const flat: Record<number, (Round | undefined)[]> = { [long]: [], [short]: [] };
     for (let round = 0; round < flatness.rounds; round++)
