@@ -15,6 +15,8 @@ export type BenchDatabase = {
   query: (sql: string, values?: unknown[]) => Promise<pg.QueryResult>;
   /** What durability rests on, as the server says it. */
   settings: { version: string; fsync: string; synchronousCommit: string };
+  /** Another database of the same server, with the hub's tables in it or empty. It goes with the server. */
+  another(name: string, isMigrated: boolean): Promise<Pick<BenchDatabase, 'url' | 'query'>>;
   /** CPU that PostgreSQL has used so far; undefined where /proc does not tell. */
   cpuUs(): number | undefined;
   stop(): Promise<void>;
@@ -32,18 +34,27 @@ export const startDatabase = async (signal: AbortSignal): Promise<BenchDatabase>
       throw error;
     },
   );
-  const client = new pg.Client(postgres.url);
-  client.on('error', () => undefined); // the query under way tells it
+  const clients: pg.Client[] = [];
+  const connect = async (url: string) => {
+    const client = new pg.Client(url);
+    client.on('error', () => undefined); // the query under way tells it
+    clients.push(client);
+    await client.connect();
+    return client;
+  };
+  const prepare = async (url: string) => {
+    const database = openDatabase(url, log);
+    await migrate(database.pool, { directory: 'prisma/migrations', log, signal });
+    await database.close();
+  };
   const stop = async () => {
-    await client.end().catch(() => undefined);
+    await Promise.all(clients.map((client) => client.end().catch(() => undefined)));
     await postgres.stop();
     await removeData();
   };
   try {
-    const database = openDatabase(postgres.url, log);
-    await migrate(database.pool, { directory: 'prisma/migrations', log, signal });
-    await database.close();
-    await client.connect();
+    await prepare(postgres.url);
+    const client = await connect(postgres.url);
     const { rows } = await client.query(
       `select current_setting('server_version') as version, current_setting('fsync') as fsync,
          current_setting('synchronous_commit') as "synchronousCommit"`,
@@ -52,6 +63,14 @@ export const startDatabase = async (signal: AbortSignal): Promise<BenchDatabase>
     return {
       url: postgres.url,
       query: (sql, values) => client.query(sql, values),
+      async another(name, isMigrated) {
+        await client.query(`create database ${name} template template0`);
+        const url = new URL(postgres.url);
+        url.pathname = name;
+        if (isMigrated) await prepare(url.href);
+        const other = await connect(url.href);
+        return { url: url.href, query: (sql, values) => other.query(sql, values) };
+      },
       settings: rows[0],
       cpuUs: () => treeTimeUs(postmaster),
       stop,

@@ -1,6 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
+import { fanout } from './fanout.ts';
+import { latency } from './latency.ts';
+import { lifecycle } from './lifecycle.ts';
+import { profile } from './profile.ts';
 import { writer } from './writer.ts';
 
 // npm run bench [-- <name>]: asks one question, or all of them. Prints a table, writes bench/results/<name>.json.
@@ -12,7 +16,13 @@ export type Answered = {
   /** False: something was lost, and what is missing in the table is missing for that. */ isSound: boolean;
 };
 
-const questions: Record<string, (asked: Asked) => Promise<Answered>> = { writer };
+const questions: Record<string, (asked: Asked) => Promise<Answered>> = {
+  writer,
+  lifecycle,
+  latency,
+  fanout,
+  profile,
+};
 
 const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(questions);
 const unknown = names.filter((name) => !(name in questions));

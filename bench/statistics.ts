@@ -15,3 +15,7 @@ export const ratios = (ours: (number | undefined)[], theirs: (number | undefined
 
 const ratio = (one: number | undefined, other: number | undefined): number | undefined =>
   one === undefined || !other ? undefined : one / other;
+
+/** The value that this share of the others does not exceed. */
+export const percentile = (values: number[], share: number): number | undefined =>
+  values.toSorted((one, other) => one - other)[Math.max(0, Math.ceil(values.length * share) - 1)];

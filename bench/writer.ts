@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { type Bundle, bundle, type Child, startChild } from './child.ts';
+import { type Bundle, bundle, type Child, expectOf, startChild } from './child.ts';
 import { type BenchDatabase, startDatabase } from './database.ts';
+import { layGround } from './ground.ts';
 import type { Answered, Asked } from './run.ts';
 import { formatNumber } from './table.ts';
 import { findLoss } from './writer/check.ts';
-import type { ContenderName, Ground, Heard, Measured, Plan, Told } from './writer/contender.ts';
+import type { ContenderName, Heard, Measured, Plan, Told } from './writer/contender.ts';
 import { type Flat, type Round, type Section, type Side, summarize, tabulate } from './writer/report.ts';
 import { plainTable } from './writer/unnest.ts';
 
@@ -103,7 +103,7 @@ const setUp = async (signal: AbortSignal) => {
   try {
     code = await bundle(join(import.meta.dirname, 'writer', 'main.ts'));
     await database.query(plainTable);
-    const ground = await layGround(database);
+    const ground = await layGround(database, tasksInFlight);
     for (const { name, contender, processes: count } of sides) {
       const children: Child<Told, Heard>[] = [];
       processes.set(name, children);
@@ -112,7 +112,7 @@ const setUp = async (signal: AbortSignal) => {
         children.push(child);
         const contexts = ground.contexts.filter((_, slot) => slot % count === index);
         child.tell({ kind: 'open', contender, url: database.url, ground: { ...ground, contexts } });
-        await expect(child, 'opened');
+        await expectOf(child, 'opened');
       }
     }
   } catch (error) {
@@ -136,9 +136,9 @@ const runRound = async (
 ): Promise<Round & { lost: string | undefined }> => {
   const before = database.cpuUs();
   for (const child of children) child.tell({ kind: 'round', plan });
-  const measured = await Promise.all(children.map(async (child) => (await expect(child, 'measured')).measured));
+  const measured = await Promise.all(children.map(async (child) => (await expectOf(child, 'measured')).measured));
   const after = database.cpuUs();
-  const written = await Promise.all(children.map(async (child) => (await expect(child, 'done')).written));
+  const written = await Promise.all(children.map(async (child) => (await expectOf(child, 'done')).written));
   const sum = (field: keyof Measured) => measured.reduce((total, each) => total + each[field], 0);
   const chunks = sum('chunks');
   return {
@@ -149,32 +149,4 @@ const runRound = async (
     missedGroups: sum('missedGroups'),
     lost: await findLoss(database, written.flat(), isPlain),
   };
-};
-
-const expect = async <Kind extends Heard['kind']>(
-  child: Child<Told, Heard>,
-  kind: Kind,
-): Promise<Extract<Heard, { kind: Kind }>> => {
-  const heard = await child.hear();
-  if (heard.kind === 'failed') throw new Error(`A contender failed: ${heard.message}`);
-  if (heard.kind !== kind) throw new Error(`A contender said ${heard.kind} where ${kind} was due`);
-  return heard as Extract<Heard, { kind: Kind }>;
-};
-
-const layGround = async ({ query }: BenchDatabase): Promise<Ground> => {
-  const [network, user, agent] = [randomUUID(), randomUUID(), randomUUID()];
-  const contexts = Array.from({ length: tasksInFlight }, () => randomUUID());
-  await query('insert into network (id, name) values ($1, $2)', [network, 'bench']);
-  await query('insert into "user" (id, network_id, name) values ($1, $2, $3)', [user, network, 'ada']);
-  await query('insert into agent (id, network_id, owner_id, name) values ($1, $2, $3, $4)', [
-    agent,
-    network,
-    user,
-    'echo',
-  ]);
-  await query(
-    'insert into context (key, network_id, owner_id, id) select key, $1, $2, key::text from unnest($3::uuid[]) key',
-    [network, user, contexts],
-  );
-  return { network, user, agent, contexts };
 };

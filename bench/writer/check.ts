@@ -5,7 +5,7 @@ import type { Written } from './contender.ts';
 
 /** Undefined: all is well. */
 export const findLoss = async (
-  { query }: BenchDatabase,
+  { query }: Pick<BenchDatabase, 'query'>,
   written: Written,
   isPlain: boolean,
 ): Promise<string | undefined> => {

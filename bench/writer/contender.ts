@@ -1,8 +1,13 @@
+import type { Ground } from '../ground.ts';
+
 /** What every contender does in a round: tasks in flight, each created, taken, streamed into and completed. */
 export type Plan = {
   chunksPerTask: number;
   /** No task begins after this. */
   lastBeginMs: number;
+  /** For the limit: commands in a batch, and how many chunks it writes in a round. */
+  perFlush?: number;
+  chunksInAll?: number;
 };
 
 /** Tasks with the chunks that were acknowledged: all of this must be in the database. */
@@ -24,10 +29,7 @@ export type Contender = {
   close(): Promise<void>;
 };
 
-/** Rows that are there before the first round. One context for each task in flight. */
-export type Ground = { network: string; user: string; agent: string; contexts: string[] };
-
-export type ContenderName = 'ours' | 'prisma' | 'statement' | 'unnest';
+export type ContenderName = 'ours' | 'prisma' | 'statement' | 'unnest' | 'limit';
 
 export type Told =
   | { kind: 'open'; contender: ContenderName; url: string; ground: Ground }
@@ -38,6 +40,3 @@ export type Heard =
   | { kind: 'measured'; measured: Measured }
   | { kind: 'done'; written: Written }
   | { kind: 'failed'; message: string };
-
-/** About 20 bytes, and its place in the stream first, so that order can be checked. */
-export const chunkText = (n: number): string => `${String(n).padStart(6, '0')} and some words`;

@@ -1,4 +1,6 @@
-import type { Contender, ContenderName, Ground, Heard, Told } from './contender.ts';
+import type { Ground } from '../ground.ts';
+import type { Contender, ContenderName, Heard, Told } from './contender.ts';
+import { openLimit } from './limit.ts';
 import { openOurs } from './ours.ts';
 import { openPrisma } from './prisma.ts';
 import { openStatement } from './statement.ts';
@@ -11,6 +13,7 @@ const open: Record<ContenderName, (url: string, ground: Ground) => Contender | P
   prisma: openPrisma,
   statement: openStatement,
   unnest: openUnnest,
+  limit: openLimit,
 };
 
 let contender: Contender | undefined;

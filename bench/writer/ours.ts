@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { Clock } from '../../src/core/decide.ts';
 import { createWriter } from '../../src/core/writer.ts';
 import { createLog } from '../../src/log.ts';
 import { openLogStore } from '../../src/store/log-store.ts';
-import type { Contender, Ground } from './contender.ts';
+import type { Ground } from '../ground.ts';
+import { benchClock, benchReports, benchTask } from './commands.ts';
+import type { Contender } from './contender.ts';
 import { createStreaming } from './stream.ts';
 
 /** The hub's writer on its own store: what a hub does between the socket of the agent and those of the readers. */
-export const openOurs = (url: string, { network, user, agent, contexts }: Ground): Contender => {
+export const openOurs = (url: string, ground: Ground): Contender => {
+  const { agent, contexts } = ground;
   let commits = 0;
   let missedGroups = 0;
   const store = openLogStore({ url, log: createLog('warn'), defaultTtlSeconds: 3_600 });
-  const clock = (): Clock => ({ nowMs: Date.now(), newId: randomUUID, placeSeconds: 15, inputSeconds: 604_800 });
   const writer = createWriter({
     store: {
       ...store,
@@ -22,73 +23,24 @@ export const openOurs = (url: string, { network, user, agent, contexts }: Ground
         return missed;
       },
     },
-    clock,
+    clock: benchClock,
     freshVersion: () => Math.floor(Math.random() * 2 ** 47),
     onCommit: () => undefined,
   });
-  const executor = {
-    id: agent,
-    name: 'echo',
-    isAsync: false,
-    whenLost: 'FAIL',
-    maxAttempts: 3,
-    graceSeconds: 30,
-    turnSeconds: 1_800,
-    capacity: null,
-  } as const;
-  const [holder, instance] = [randomUUID(), randomUUID()];
-  const fence = { agent, delivery: 1, holder };
+  const holder = { holder: randomUUID(), instance: randomUUID() };
+  const reports = (task: string) => benchReports(task, { agent, delivery: 1, holder: holder.holder });
 
   return createStreaming({
     slots: contexts.length,
     window: 50,
     isCutShort: false,
     async begin(slot) {
-      const key = randomUUID();
-      await writer.submit({
-        kind: 'create',
-        task: key,
-        created: {
-          key,
-          id: key,
-          network,
-          context: contexts[slot] ?? '',
-          contextId: contexts[slot] ?? '',
-          root: key,
-          parent: null,
-          depth: 0,
-          user,
-          requester: { id: user, isAgent: false, name: 'ada' },
-          executor,
-          skill: null,
-          priority: 'NORMAL',
-          ttlSeconds: null,
-          timeoutSeconds: null,
-          hold: null,
-          metadata: {},
-        },
-        message: {
-          id: randomUUID(),
-          author: 'USER',
-          authorName: 'ada',
-          kind: 'TASK',
-          parts: [{ text: 'hello' }],
-          inReplyTo: null,
-          metadata: {},
-        },
-        taker: { holder, instance },
-      });
+      const { key, create } = benchTask({ ground, holder, context: contexts[slot] ?? '' });
+      await writer.submit(create);
       return key;
     },
-    chunk: (task, n, text) =>
-      writer.submit({
-        kind: 'artifact',
-        task,
-        fence,
-        n,
-        chunk: { artifactId: 'a', parts: [{ text }], append: true, lastChunk: false },
-      }),
-    complete: (task, n) => writer.submit({ kind: 'complete', task, fence, n }),
+    chunk: (task, n, text) => writer.submit(reports(task).chunk(n, text)),
+    complete: (task, n) => writer.submit(reports(task).complete(n)),
     counters: () => ({ commits, missedGroups }),
     async close() {
       await writer.stop();

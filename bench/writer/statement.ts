@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import type { Contender, Ground } from './contender.ts';
+import type { Ground } from '../ground.ts';
+import type { Contender } from './contender.ts';
 import { createStreaming } from './stream.ts';
 
 /** By hand, without group commit: one prepared statement for each command, into the same tables, over a pool of ten. */

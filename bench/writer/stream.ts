@@ -1,4 +1,5 @@
-import { type Contender, chunkText, type Plan, type Written } from './contender.ts';
+import { chunkText } from '../load/chunk.ts';
+import type { Contender, Plan, Written } from './contender.ts';
 import { startStopwatch } from './stopwatch.ts';
 
 // The agents' side: a task in each slot, up to `window` of its chunks on their way at once, because an agent streams.

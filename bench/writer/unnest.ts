@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
-import { type Contender, chunkText, type Ground, type Written } from './contender.ts';
+import type { Ground } from '../ground.ts';
+import { chunkText } from '../load/chunk.ts';
+import type { Contender, Written } from './contender.ts';
 import { startStopwatch } from './stopwatch.ts';
 
 // The limit: rows into a plain table, 64 in a statement, one of each task in flight. No heads, no rules, no answers.
