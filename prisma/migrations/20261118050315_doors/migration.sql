@@ -71,7 +71,7 @@ CREATE FUNCTION "flush_v2"(
   loads json, accounts json, charges json, confirmations json,
   e_grp int[], e_task uuid[], e_seq int[], e_first_seq int[], e_kind text[], e_from text[], e_to text[], e_actor text[], e_payload text[]
 ) RETURNS int[] LANGUAGE plpgsql AS $$
-DECLARE missed int[] := '{}'; more int[]; fresh_contexts uuid[] := '{}';
+DECLARE missed int[] := '{}'; more int[]; fresh_contexts uuid[] := '{}'; fresh_tasks uuid[];
 BEGIN
   -- A flush whose connection broke is repeated on a new one. It waits here until the first try has ended; if that was
   -- committed, it only says which groups were missed then, or are harmless to decide again.
@@ -161,9 +161,14 @@ BEGIN
           depth int, priority priority, ttl_seconds int, timeout_seconds int)
         WHERE b.grp <> ALL (missed) ORDER BY b.key ON CONFLICT DO NOTHING RETURNING key
     )
-    SELECT array_agg(b.grp) INTO more FROM json_to_recordset(births) b(grp int, key uuid)
-      WHERE b.grp <> ALL (missed) AND NOT EXISTS (SELECT FROM born WHERE born.key = b.key);
-    missed := missed || coalesce(more, '{}');
+    SELECT array_agg(b.grp) FILTER (WHERE born.key IS NULL), array_agg(born.key) INTO more, fresh_tasks
+      FROM json_to_recordset(births) b(grp int, key uuid) LEFT JOIN born ON born.key = b.key WHERE b.grp <> ALL (missed);
+    IF more IS NOT NULL THEN
+      -- Only what was born here: a task of that key may have been there before, when a lost flush arrives late.
+      DELETE FROM task USING json_to_recordset(births) b(grp int, key uuid)
+        WHERE task.key = b.key AND b.grp = ANY (more) AND task.key = ANY (fresh_tasks);
+      missed := missed || more;
+    END IF;
   END IF;
   IF json_array_length(messages) > 0 THEN
     WITH written AS (
