@@ -67,7 +67,7 @@ export const breakThings = async (untilMs: number, options: Options): Promise<Co
     else if (dice < 0.72 && place !== undefined) pause(place);
     else if (dice < 0.76 && place !== undefined) restart(place);
     else if (dice >= 0.76 && dice < 0.84) actors.killAgent();
-    else if (dice < 0.78)
+    else if (dice < 0.76)
       continue; // all are busy
     else if (dice < 0.91) {
       const { rowCount } = await client.query(
