@@ -63,13 +63,13 @@ export const breakThings = async (untilMs: number, options: Options): Promise<Co
     const free = Array.from({ length: count }, (_, place) => place).filter((place) => !busy.has(place));
     const place = free.length > 1 ? free[random.between(0, free.length - 1)] : undefined; // one always stands
     const dice = random.next();
-    if (dice < 0.45 && place !== undefined) kill(place);
-    else if (dice < 0.65 && place !== undefined) pause(place);
-    else if (dice < 0.7 && place !== undefined) restart(place);
-    else if (dice >= 0.7 && dice < 0.78) actors.killAgent();
-    else if (dice < 0.78)
+    if (dice < 0.48 && place !== undefined) kill(place);
+    else if (dice < 0.72 && place !== undefined) pause(place);
+    else if (dice < 0.76 && place !== undefined) restart(place);
+    else if (dice >= 0.76 && dice < 0.84) actors.killAgent();
+    else if (dice < 0.76)
       continue; // all are busy
-    else if (dice < 0.86) {
+    else if (dice < 0.91) {
       const { rowCount } = await client.query(
         `select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'baton%'`,
       );

@@ -130,4 +130,5 @@ export const createServers = async ({ program, databaseUrl, adminKey, directory 
 export type Servers = Awaited<ReturnType<typeof createServers>>;
 
 /** The last words of a server whose database was taken from it while it started. */
-const isAway = (log: string): boolean => /57P0|starting up|terminat|ECONN|connection/i.test(readFileSync(log, 'utf8'));
+const isAway = (log: string): boolean =>
+  /57P0|starting up|terminat|ECONN|connection|went away|cannot be reached/i.test(readFileSync(log, 'utf8'));
