@@ -154,7 +154,10 @@ export const readConfig = (env: NodeJS.ProcessEnv = process.env): Config => {
     leaseSeconds: data.BATON_LEASE_SECONDS,
     hasWakeUps: data.BATON_WAKE_UPS === 'on',
     logLevel: data.BATON_LOG_LEVEL,
-    unknownSettings: Object.keys(env).filter((name) => name.startsWith('BATON_') && !(name in settings)),
+    // BATON_KEY is what a person's shell holds after the welcome's first line.
+    unknownSettings: Object.keys(env).filter(
+      (name) => name.startsWith('BATON_') && name !== 'BATON_KEY' && !(name in settings),
+    ),
   };
 };
 

@@ -19,6 +19,7 @@ const reconnectMs = 1_000;
 export const openBus = ({ url, onRing, log }: Options): Bus => {
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let retry: NodeJS.Timeout | undefined;
   let connecting: Promise<void> | undefined;
   let isStopped = false;
 
@@ -36,20 +37,27 @@ export const openBus = ({ url, onRing, log }: Options): Bus => {
     );
     fresh.on('end', () => {
       if (client === fresh) client = undefined;
-      if (!isStopped) setTimeout(() => void start(), reconnectMs).unref();
+      tryAgain();
     });
-    await fresh.connect();
-    await fresh.query(`listen ${channel}`);
-    client = fresh;
+    try {
+      await fresh.connect();
+      await fresh.query(`listen ${channel}`);
+      client = fresh;
+    } catch {
+      await fresh.end().catch(() => undefined);
+      tryAgain();
+    }
   };
 
-  const start = (): Promise<void> => {
-    connecting = connect().catch(() => {
-      if (!isStopped) setTimeout(() => void start(), reconnectMs).unref();
-    });
-    return connecting;
+  /** However often it is asked for: one at a time. */
+  const tryAgain = (): void => {
+    if (isStopped) return;
+    retry ??= setTimeout(() => {
+      retry = undefined;
+      connecting = connect();
+    }, reconnectMs);
   };
-  void start();
+  connecting = connect();
 
   return {
     ring() {
@@ -61,6 +69,7 @@ export const openBus = ({ url, onRing, log }: Options): Bus => {
     async stop() {
       isStopped = true;
       clearTimeout(timer);
+      clearTimeout(retry);
       await connecting;
       await client?.end().catch(() => undefined);
     },

@@ -20,14 +20,20 @@ export const findRepeat = async (
     if (!found) return undefined;
     const task = await store.findTask(user, found.task);
     const isSameTask = !input.taskId || input.taskId.toLowerCase() === found.task;
-    if (task && isSameTask && isEqual(found.message, user, input)) return task.head;
+    if (task && isSameTask && isMeant(task, input) && isEqual(found.message, user, input)) return task.head;
     throw new DomainError('IDEMPOTENCY_CONFLICT', `Another message has the id ${input.messageId}`);
   }
   if (!existing || existing.head.state === 'INPUT_REQUIRED' || existing.head.state === 'AUTH_REQUIRED')
     return undefined;
   const [first, other] = await store.readLedger(existing.head.key, 2);
-  return first && !other && isEqual(first, user, input) ? existing.head : undefined;
+  return first && !other && isMeant(existing, input) && isEqual(first, user, input) ? existing.head : undefined;
 };
+
+/** What the caller says of the task is true of it. */
+const isMeant = ({ head, skill, contextId }: FoundTask, input: SendMessage): boolean =>
+  (input.agent ?? head.executor.name) === head.executor.name &&
+  (input.skill ?? skill) === skill &&
+  (input.contextId ?? contextId) === contextId;
 
 const isEqual = (message: Message, user: UserActor, input: SendMessage): boolean =>
   message.author === 'USER' &&

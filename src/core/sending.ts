@@ -70,7 +70,7 @@ export const createSending = ({ writer, watchers, store, agents, now, newId }: S
     const head = await sendOnce(user, input).catch((error) => {
       // Somebody used the id while we looked: then this may be a repeat.
       if (!(error instanceof DomainError) || error.code !== 'IDEMPOTENCY_CONFLICT') throw error;
-      return repeated(user, input, error);
+      return repeated(user, input);
     });
     return input.wait ? waitFor(head, signal) : head;
   };
@@ -83,12 +83,12 @@ export const createSending = ({ writer, watchers, store, agents, now, newId }: S
     return existing ? followUp(user, input, existing) : create(user, input);
   };
 
-  const repeated = async (user: UserActor, input: SendMessage, error: DomainError): Promise<TaskHead> => {
+  const repeated = async (user: UserActor, input: SendMessage): Promise<TaskHead> => {
     const existing = input.taskId ? await store.findTask(user, input.taskId) : undefined;
     const repeat = await findRepeat(store, { user, input, existing });
     if (repeat) return repeat;
-    // What stands in the way may not be the caller's to see: only its id is said, which the caller brought.
-    throw new DomainError('IDEMPOTENCY_CONFLICT', error.message.replace(/^Task \S+/, 'Another task'));
+    // What stands in the way may not be the caller's to see: nothing is said of it.
+    throw new DomainError('IDEMPOTENCY_CONFLICT', 'The task id or the message id is taken by another task');
   };
 
   const followUp = async (user: UserActor, input: SendMessage, existing: FoundTask): Promise<TaskHead> => {

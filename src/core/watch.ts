@@ -96,7 +96,7 @@ export const createWatchers = (log: EventLog): Watchers => {
           if (mayEnd(value)) isBehind = true; // is it the end of the log?
           return { done: false, value };
         }
-        if (isBehind || queue.length > 0) await catchUp();
+        if (isBehind || queue.length > 0) await catchUp().catch(stopAndThrow);
         else await new Promise<void>((resolve) => (ring = resolve));
       }
       return { done: true, value: undefined };
@@ -110,21 +110,20 @@ export const createWatchers = (log: EventLog): Watchers => {
       queue = [...events, ...queue.filter(({ seq }) => seq > last)];
       if (events.length > 0) return;
       const end = (await log.readEnds([task])).get(task);
-      if (!end) throw fail(new DomainError('NOT_FOUND', 'There is no such task'));
+      if (!end) throw new DomainError('NOT_FOUND', 'There is no such task');
       if (cursor > end.seq)
-        throw fail(
-          new DomainError('BAD_INPUT', `The log ends at ${end.seq}; there is nothing after ${cursor}`, {
-            expected: end.seq,
-            actual: cursor,
-          }),
-        );
+        throw new DomainError('BAD_INPUT', `The log ends at ${end.seq}; there is nothing after ${cursor}`, {
+          expected: end.seq,
+          actual: cursor,
+        });
       if (end.seq > cursor) isBehind = true;
       else if (isTerminal(end.state) && !keepOpen) stop();
     };
 
-    const fail = (error: DomainError): DomainError => {
+    /** Who could not read on is told, and costs nothing any more. */
+    const stopAndThrow = (error: unknown): never => {
       stop();
-      return error;
+      throw error;
     };
 
     return {

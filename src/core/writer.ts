@@ -14,6 +14,8 @@ export type Writer = {
   submit(command: Command): Promise<Answer>;
   /** How much of a task waits to be written. Who reads its socket stops reading at 1,000. */
   pendingOf(task: string): number;
+  /** How much waits in all. At 20,000 everybody is refused. */
+  pending(): number;
   /** Takes nothing more, and resolves when all that was taken is settled. */
   stop(): Promise<void>;
 };
@@ -236,6 +238,7 @@ export const createWriter = ({ store, clock, freshVersion, onCommit }: Options):
   return {
     submit,
     pendingOf,
+    pending: () => pending,
     async stop() {
       isStopped = true;
       await running;

@@ -7,6 +7,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Authentication } from '../auth/authentication.ts';
 import type { OpenPasses } from '../auth/open-passes.ts';
 import type { Pass } from '../core/actor.ts';
+import { DomainError } from '../core/domain-error.ts';
 import { toSocket, withoutHttp } from './errors.ts';
 import type { Given, Pipeline } from './pipeline.ts';
 
@@ -30,6 +31,8 @@ type Enveloped = ReturnType<Pipeline['yoga']['getEnveloped']>;
 type Run = Pick<Enveloped, 'execute' | 'subscribe'>;
 
 const largestFrame = 1_048_576;
+const mostUnsent = 32 * 1_048_576; // then a client that does not read costs too much
+const mostOperations = 1_000; // under way at once on one socket
 
 export const createGraphqlSockets = ({
   pipeline,
@@ -60,10 +63,15 @@ export const createGraphqlSockets = ({
   };
 
   const onSubscribe: NonNullable<ServerOptions<Record<string, unknown>, Extra>['onSubscribe']> = async (
-    { extra },
+    { extra, subscriptions },
     _id,
     payload,
   ) => {
+    const isTooMany = Object.keys(subscriptions).length > mostOperations;
+    if (isTooMany)
+      return [
+        toWire(new DomainError('RATE_LIMITED', `More than ${mostOperations} operations are under way on this socket`)),
+      ];
     const given: Given = { pass: extra.pass, ...(extra.gone && { gone: extra.gone.signal }) };
     const { schema, parse, validate, contextFactory, execute, subscribe } = yoga.getEnveloped({
       ...given,
@@ -104,6 +112,7 @@ export const createGraphqlSockets = ({
   return {
     upgrade: (request, socket, head) =>
       server.handleUpgrade(request, socket, head, (client) => {
+        boundOutput(client);
         server.emit('connection', client, request);
         // Frames that are too large or broken close the socket; graphql-ws would print each on the console.
         client.removeAllListeners('error').on('error', () => undefined);
@@ -123,4 +132,15 @@ export const createGraphqlSockets = ({
 const authorizationIn = (params: Record<string, unknown> | undefined): string | undefined => {
   const given = params?.authorization ?? params?.Authorization;
   return given == null || typeof given === 'string' ? (given ?? undefined) : '?';
+};
+
+/** Subscriptions wait for each event to be read; answers do not, and somebody may ask for many and read none. */
+const boundOutput = (client: WebSocket): void => {
+  const send = client.send.bind(client);
+  client.send = (data: string, ...[sent]: unknown[]): void => {
+    const done = (): void => (typeof sent === 'function' ? sent() : undefined); // that it was closed is told on its own
+    if (client.bufferedAmount > mostUnsent) client.terminate();
+    if (client.readyState === client.OPEN) send(data, done);
+    else done();
+  };
 };

@@ -1,11 +1,11 @@
 import type { Command } from '../core/command.ts';
 import type { Answer, Writer } from '../core/writer.ts';
 
-// When too much of a task waits to be written, its agent's socket is not read until half of it is through: nothing is
-// dropped, and nothing refused.
+// When too much of a task, or of all tasks, waits to be written, the agent's socket is not read until half of it is through:
+// nothing is dropped, and nothing refused.
 
 const most = 1_000;
-const goOnBelow = 500;
+const mostInAll = 10_000; // well below what the writer refuses: others want to be heard too
 
 export type BackPressure = {
   submit(command: Command): Promise<Answer>;
@@ -21,8 +21,11 @@ export const createBackPressure = (writer: Writer): BackPressure => {
   let isClosed = false;
   let waiting: { task: string; goOn: () => void }[] = [];
 
+  const hasRoom = (task: string, share: number): boolean =>
+    writer.pendingOf(task) < most * share && writer.pending() < mostInAll * share;
+
   const look = (): void => {
-    const through = waiting.filter(({ task }) => isClosed || writer.pendingOf(task) < goOnBelow);
+    const through = waiting.filter(({ task }) => isClosed || hasRoom(task, 0.5));
     if (through.length === 0) return;
     waiting = waiting.filter((each) => !through.includes(each));
     for (const { goOn } of through) goOn();
@@ -40,7 +43,7 @@ export const createBackPressure = (writer: Writer): BackPressure => {
       return answer;
     },
     whenRoom: (task) =>
-      isClosed || writer.pendingOf(task) < most
+      isClosed || hasRoom(task, 1)
         ? undefined
         : new Promise((resolve) => {
             waiting.push({ task, goOn: resolve });

@@ -3,7 +3,7 @@ import { isRecord } from '../core/json.ts';
 import type { Params } from './json-rpc.ts';
 import { optional, optionalList, required, wrong } from './params.ts';
 
-const mostSkills = 200;
+const mostSkills = 100;
 
 /** An agent's card, with what the hub understands of it checked: description and skills. */
 export const readCard = (card: unknown): Params | undefined => {
@@ -20,7 +20,7 @@ export const readCard = (card: unknown): Params | undefined => {
 const readSkill = (skill: unknown): Params => {
   if (!isRecord(skill)) throw wrong('agent_card.skills', 'a list of objects');
   const id = required(skill, 'id', 'string');
-  if (id.length < 1 || id.length > 128) throw wrong('A skill’s id', 'between 1 and 128 characters long');
+  if (!/^\P{C}{1,128}$/u.test(id)) throw wrong('A skill’s id', '1 to 128 printable characters');
   optional(skill, 'name', 'string');
   optional(skill, 'description', 'string');
   for (const name of ['tags', 'examples'])

@@ -113,9 +113,10 @@ export const createHub = (options: HubOptions): Hub => {
     async patrol() {
       for (const connection of connections.values()) connection.patrol();
       const registered = [...byAgent.values()].flatMap((all) => [...all].map(({ id }) => id));
-      if (isLooking || registered.length === 0) return;
+      if (isLooking) return;
       isLooking = true;
       try {
+        await presence.sweep(options.instance, [...connections.keys()]);
         for (const id of await presence.readReplaced(registered))
           void connections.get(id)?.leave(4409, { reconnectAfterMs: comeBackMs });
       } finally {

@@ -60,7 +60,7 @@ export const registrar = (options: Options) => {
     return letIn(wanted, call).catch((error) => {
       // Half registered is worse than not at all: the agent comes again.
       call.refuse(error);
-      leave(1012);
+      leave(error instanceof DomainError && error.code !== 'RATE_LIMITED' ? 4400 : 1012);
     });
   };
 

@@ -41,8 +41,10 @@ const adapt = (ws: WebSocket): AgentSocket => ({
   resume: () => ws.resume(),
   buffered: () => ws.bufferedAmount,
   onMessage: (listener) =>
-    ws.on('message', (data: Buffer) => {
-      if (data.length <= mostBytes) listener(data.toString());
+    ws.on('message', (data: Buffer, isBinary) => {
+      if (ws.readyState !== ws.OPEN) return; // what came behind a frame that was too large
+      if (data.length <= mostBytes)
+        listener(isBinary ? '' : data.toString()); // no frame of ours: answered as a bad one
       else ws.close(4413, closeReasons[4413]);
     }),
   onSign: (listener) => ws.on('ping', listener).on('pong', listener),

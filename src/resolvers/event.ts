@@ -38,7 +38,11 @@ export const taskEvents = async (_: unknown, { taskId, ...args }: TaskEventsArgs
   if (after < 0) throw new DomainError('BAD_INPUT', `after is ${after}; events are counted from 1`);
   const ended = new AbortController();
   const events = watchers.watch({ task: task.key, after, keepOpen, signal: AbortSignal.any([gone, ended.signal]) });
-  const forget = context.onPassEnded(() => ended.abort());
+  const forgetPass = context.onPassEnded(() => ended.abort());
+  const forget = (): void => {
+    forgetPass();
+    gone.removeEventListener('abort', forget); // a socket outlives many streams
+  };
   // Who is gone before the stream began never asks for an event, nor ends it.
   if (gone.aborted) forget();
   else gone.addEventListener('abort', forget, { once: true });

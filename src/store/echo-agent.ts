@@ -9,8 +9,9 @@ const mark = { builtIn: true };
 export const ensureEchoAgent = async (prisma: PrismaClient): Promise<string | undefined> => {
   const token = createAgentToken();
   const { prefix: tokenPrefix, hash: tokenHash } = fingerprint(token);
+  const owner = await prisma.user.findFirstOrThrow({ where: { role: 'OWNER' }, orderBy: { id: 'asc' } });
   const known = await prisma.agent.findFirst({
-    where: { name: 'echo', card: { equals: mark } },
+    where: { networkId: owner.networkId, name: 'echo', card: { equals: mark } },
     orderBy: { id: 'desc' },
   });
   if (known) {
@@ -19,7 +20,6 @@ export const ensureEchoAgent = async (prisma: PrismaClient): Promise<string | un
     return token;
   }
   if ((await prisma.agent.count()) > 0 || (await prisma.task.count()) > 0) return undefined;
-  const owner = await prisma.user.findFirstOrThrow({ where: { role: 'OWNER' }, orderBy: { id: 'asc' } });
   await prisma.agent.create({
     data: {
       networkId: owner.networkId,
@@ -28,6 +28,8 @@ export const ensureEchoAgent = async (prisma: PrismaClient): Promise<string | un
       url: 'ws-agent://echo',
       description: 'Sends back what it hears, word by word. It comes with the hub.',
       card: mark,
+      whenLost: 'REQUEUE', // it forgets everything with the hub it lives in
+      graceSeconds: 0,
       tokenPrefix,
       tokenHash,
       skills: { create: { skillId: 'echo', name: 'Echo', description: 'Sends back what it hears.', tags: ['demo'] } },

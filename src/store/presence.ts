@@ -21,6 +21,15 @@ export const createPresence = (pool: pg.Pool): Presence => ({
     });
   },
 
+  async sweep(instance, connections) {
+    await pool.query({
+      name: 'sweep connections',
+      text: `with gone as (delete from connection where boot_id = $1 and id <> all($2) returning agent_id)
+        update agent set last_seen_at = hub_now() where id in (select agent_id from gone)`,
+      values: [instance, connections],
+    });
+  },
+
   async readReplaced(connections) {
     const { rows } = await pool.query({
       name: 'read replaced',

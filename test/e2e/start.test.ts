@@ -44,7 +44,7 @@ test('what the hub stored is there after a stop, and the key is not shown again'
 });
 
 test('a key from the settings opens the door and is never printed', async () => {
-  const env = { BATON_DATA_DIR: temporaryDirectory(), BATON_ADMIN_KEY: 'twenty-four characters!!' };
+  const env = { BATON_DATA_DIR: temporaryDirectory(), BATON_ADMIN_KEY: 'twenty-four-characters!!' };
   const hub = await startHub({ env });
   expect(hub.stdout() + hub.stderr()).not.toContain(env.BATON_ADMIN_KEY);
   const { rowCount } = await queryOnce(
@@ -56,7 +56,7 @@ test('a key from the settings opens the door and is never printed', async () => 
 });
 
 test('PostgreSQL keeps what it acknowledged whatever its own file says, and sees no secret of the hub', async () => {
-  const env = { BATON_DATA_DIR: temporaryDirectory(), BATON_ADMIN_KEY: 'twenty-four characters!!' };
+  const env = { BATON_DATA_DIR: temporaryDirectory(), BATON_ADMIN_KEY: 'twenty-four-characters!!' };
   const first = await startHub({ env });
   first.kill('SIGTERM');
   await first.ended;

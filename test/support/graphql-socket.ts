@@ -63,6 +63,8 @@ export const openGraphqlSocket = async (url: string, key: string | null, headers
   await ready;
   return {
     closed,
+    pause: () => socket.pause(),
+    isOpen: () => socket.readyState === WebSocket.OPEN,
     sendText: (text: string) => socket.send(text),
     /** The first answer; a subscription is ended after it. */
     ask: async (payload: Question): Promise<Answer> => {
