@@ -17,9 +17,17 @@ export type BackPressure = {
   close(): void;
 };
 
+/** Who waits for a writer: whoever's write is through, they all look. */
+const waitingFor = new WeakMap<Writer, Set<() => void>>();
+
 export const createBackPressure = (writer: Writer): BackPressure => {
   let isClosed = false;
   let waiting: { task: string; goOn: () => void }[] = [];
+  const lookers = waitingFor.get(writer) ?? new Set();
+  waitingFor.set(writer, lookers);
+  const lookAll = (): void => {
+    for (const each of lookers) each();
+  };
 
   const hasRoom = (task: string, share: number): boolean =>
     writer.pendingOf(task) < most * share && writer.pending() < mostInAll * share;
@@ -28,6 +36,7 @@ export const createBackPressure = (writer: Writer): BackPressure => {
     const through = waiting.filter(({ task }) => isClosed || hasRoom(task, 0.5));
     if (through.length === 0) return;
     waiting = waiting.filter((each) => !through.includes(each));
+    if (waiting.length === 0) lookers.delete(look);
     for (const { goOn } of through) goOn();
   };
 
@@ -39,7 +48,7 @@ export const createBackPressure = (writer: Writer): BackPressure => {
     },
     submit: (command) => {
       const answer = writer.submit(command);
-      answer.then(look, look);
+      answer.then(lookAll, lookAll);
       return answer;
     },
     whenRoom: (task) =>
@@ -47,6 +56,7 @@ export const createBackPressure = (writer: Writer): BackPressure => {
         ? undefined
         : new Promise((resolve) => {
             waiting.push({ task, goOn: resolve });
+            lookers.add(look);
           }),
   };
 };

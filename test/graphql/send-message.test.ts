@@ -94,9 +94,12 @@ test('a skill with a price is held until the task ends', async () => {
 test('the same message id is answered with the same task, other content is a conflict', async () => {
   const input = { agent: agent.name, text: 'once', messageId: randomUUID() };
   const [first, ...others] = await Promise.all(Array.from({ length: 5 }, () => house.send(input, ada.key)));
-  for (const other of others) expect(other.id).toBe(first.id);
+  for (const each of others) expect(each.id).toBe(first.id);
   expect((await house.send({ ...input, messageId: input.messageId.toUpperCase() }, ada.key)).id).toBe(first.id);
   expect(await codeOf({ ...input, text: 'twice' })).toBe('IDEMPOTENCY_CONFLICT');
+  const other = await house.registerAgent();
+  expect(await codeOf({ ...input, agent: other.name })).toBe('IDEMPOTENCY_CONFLICT'); // not the task that was meant
+  expect(await codeOf({ ...input, contextId: 'elsewhere' })).toBe('IDEMPOTENCY_CONFLICT');
   expect(await codeOf({ ...input, taskId: randomUUID() })).toBe('IDEMPOTENCY_CONFLICT');
   expect(await codeOf(input, house.ownerKey)).toBe('IDEMPOTENCY_CONFLICT'); // another's message
   const sleepy = await house.get('mutation($id: ID!) { setUserStatus(userId: $id, status: SUSPENDED) { id status } }', {

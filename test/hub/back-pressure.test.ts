@@ -63,3 +63,31 @@ test('who waits for others’ writes goes on when those are through', async () =
   expect((await answer).result).toBeDefined();
   await heartbeat;
 });
+
+test('a flood over many tasks is slowed too: nothing is refused, and there is room for others', async () => {
+  const writer = room.writer;
+  const pending = writer.pending;
+  let most = 0;
+  writer.pending = () => {
+    most = Math.max(most, pending());
+    return pending();
+  };
+  const works = [];
+  for (let count = 0; count < 30; count++) works.push(await room.working());
+  const [first] = works;
+  if (!first) throw new Error('Nobody works');
+  for (let n = 1; n <= 900; n++)
+    for (const { client, task } of works)
+      client.notify('task.artifact', {
+        task_id: task,
+        n,
+        artifact: { artifact_id: 'a', parts: [{ text: 'x' }] },
+        append: true,
+      });
+  const answers = works.map(({ client, task }) =>
+    client.request('task.complete', { task_id: task, n: 901, status: { state: 'completed' } }),
+  );
+  for (const { result } of await Promise.all(answers)) expect(result).toEqual({ seq: expect.any(Number) });
+  for (const { client } of works) expect(client.received).toEqual([]); // no refusal
+  expect(most).toBeLessThanOrEqual(10_000);
+});

@@ -79,3 +79,14 @@ test('a task is held alive while its connection has a row and the instance is no
   await presence.disconnect({ id: holder, agent: world.agent });
   expect(await isHeldAlive()).toBe(false);
 });
+
+test('rows that an instance could not remove when their sockets ended go with its next look', async () => {
+  const [alive, forgotten] = [await connect(), await connect()];
+  const elsewhere = randomUUID();
+  await createQueueStore(world.pool).renew(elsewhere, 3_600);
+  const other = randomUUID();
+  await presence.connect({ id: other, agent: world.agent, instance: elsewhere, takesOver: false });
+  await presence.sweep(instance, [alive]);
+  expect((await connected()).sort()).toEqual([alive, other].sort());
+  expect(await connected()).not.toContain(forgotten);
+});
