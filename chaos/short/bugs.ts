@@ -1,15 +1,14 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Reader } from '../patient-client.ts';
 
-// Known bugs, put into a copy of the built hub, or into the database's own function. Each change has to find its place in the
-// text, so that a bug cannot silently not be there.
+// Known bugs, put into a copy of the built hub. Each change has to find its place in the text, so that a bug cannot silently
+// not be there. (A flush that compares no versions is not among them: the key of the events refuses what it would do.)
 
 type Change = [right: RegExp, wrong: string];
 
 export const bugs = [
   'no-fence',
   'no-holder',
-  'no-compare',
   'seq-gap',
   'stream-gap',
   'wake-up-as-truth',
@@ -34,11 +33,11 @@ export const breakProgram = (bug: Bug | undefined): { program: string; remove():
   return { program: copy, remove: () => rmSync(copy, { force: true }) };
 };
 
+/** not-durable loses only what was committed in the last moments before a crash: these are made longer. */
 export const breakDatabase = async (client: Reader, bug: Bug | undefined): Promise<void> => {
-  const changes = bug && inFlush[bug];
-  if (!changes) return;
-  const { rows } = await client.query(`select pg_get_functiondef('flush_v2'::regproc) as text`);
-  await client.query(changed(rows[0].text, { bug, changes }));
+  if (bug !== 'not-durable') return;
+  await client.query(`alter system set wal_writer_delay = '10s'`);
+  await client.query('select pg_reload_conf()');
 };
 
 const changed = (text: string, { bug, changes }: { bug: Bug; changes: Change[] }): string =>
@@ -75,8 +74,4 @@ const inProgram: Partial<Record<Bug, Change[]>> = {
     [/running is null and head is not null/, 'head is not null'],
   ],
   'not-durable': [[/"synchronous_commit=on"\n/, '"synchronous_commit=off"\n']],
-};
-
-const inFlush: Partial<Record<Bug, Change[]>> = {
-  'no-compare': [[/WHERE locked\.last_seq IS DISTINCT FROM h\.expected/, 'WHERE false']],
 };
