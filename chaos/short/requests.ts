@@ -67,9 +67,9 @@ export const createRequests = ({ ask, subscriber, random, canary, agents, user, 
   const follow = async (entry: Known): Promise<void> => {
     if (entry.isFollowed) return;
     entry.isFollowed = true;
-    await subscriber.follow(entry.task, (event) => see(entry, event));
+    const end = await subscriber.follow(entry.task, (event) => see(entry, event));
     entry.isFollowed = false;
-    if (!ended.has(entry.state)) void follow(entry); // somebody started it over just then
+    if (end === 'complete' && !ended.has(entry.state)) void follow(entry); // somebody started it over just then
   };
 
   const see = (entry: Known, { __typename, to, seq }: EventCopy): void => {
